@@ -10,9 +10,6 @@ from typing import Any
 
 import click
 import msgspec
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast import assumptions
@@ -37,9 +34,9 @@ from model.analyses.forecast.forecast import (
     waves,
 )
 from model.analyses.forecast.given import Setting, changed, learnt_from
-from model.analyses.forecast.lockstep import EVENTS, MEASURES
 from model.analyses.forecast.playing import Help, Moment, Playing, Swing
 from model.analyses.forecast.statistics import is_within
+from model.analyses.forecast.store import write_tables
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes, measured
 from model.planning.plan import applied
@@ -51,8 +48,6 @@ from tui.cli.options import compute
 from tui.cli.output import tell
 from tui.cli.plan_made import read_file, sizes_for
 from tui.engine.opening import Opening
-
-_parquet: Any = pq
 
 LARGE_S = 20.0
 """Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
@@ -171,7 +166,10 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
     variants = [players.cluster(each, assumed) for each in images]
     tally, by = players.play(variants, wish.histories, engine, wish.within)
     if wish.store is not None:
-        write_tables(wish.store, players, tally)
+        try:
+            write_tables(wish.store, players.topics, tally, seed=players.seed, horizon_ms=players.horizon_ms)
+        except OSError as error:
+            raise click.ClickException(f"--store {wish.store}: {error.strerror or error}") from None
     figures = [players.figures(tally, variants, number) for number in range(len(images))]
     asked = engine if engine.wanted == "spark" else Engine("here", without=engine.without)
     helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
@@ -245,51 +243,6 @@ def document(made: Made) -> dict[str, Any]:
         "not_modelled": NOT_MODELLED,
     }
     return plain_values(found)
-
-
-def write_tables(folder: Path, players: Playing, tally: Tally) -> None:
-    """`units.parquet` (sums by unit, topic and measure) and `histories.parquet`; of the cluster as it is.
-
-    Raises click.ClickException where the folder cannot be written.
-    """
-    about = {"format": FORMAT, "seed": str(players.seed), "horizon_ms": str(players.horizon_ms)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, columns in tables(players.topics, tally).items():
-            table = pa.table(columns).replace_schema_metadata(about)
-            fresh = folder / f".{name}.parquet.part"
-            _parquet.write_table(table, fresh, compression="zstd")
-            fresh.replace(folder / f"{name}.parquet")
-    except OSError as error:
-        raise click.ClickException(f"--store {folder}: {error.strerror or error}") from None
-
-
-def tables(topics: Sequence[str], tally: Tally) -> dict[str, dict[str, Any]]:
-    """Columns of both tables, sorted by unit, topic and measure, and by history."""
-    arrays = tally.arrays()
-    units, measures = len(arrays["unit"]), len(MEASURES)
-    each = len(topics) * measures
-
-    def by_cell(name: str) -> np.ndarray:
-        return arrays[name][:, 0].transpose(0, 2, 1).reshape(-1)
-
-    rows = arrays["totals"][:, 0]
-    names = (*(f"{name}_ms" for name in MEASURES), *EVENTS)
-    first = int(arrays["unit"][0]) * UNIT
-    return {
-        "units": {
-            "unit": np.repeat(arrays["unit"], each),
-            "first": np.repeat(arrays["unit"] * UNIT, each),
-            "histories": np.repeat(arrays["histories"].astype(np.int32), each),
-            "topic": pa.array(np.tile(np.repeat(np.array(topics, object), measures), units)).dictionary_encode(),
-            "measure": pa.array(np.tile(np.array(MEASURES, object), units * len(topics))).dictionary_encode(),
-            "sum_ms": by_cell("sum"), "sum_sq": by_cell("squares"), "hit": by_cell("hit"), "max_ms": by_cell("largest"),
-        },
-        "histories": {
-            "history": np.arange(first, first + len(rows)),
-            **{name: rows[:, column] for column, name in enumerate(names)},
-        },
-    }  # fmt: skip
 
 
 def _pair(pair: Pair) -> dict[str, Any]:

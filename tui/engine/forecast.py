@@ -114,23 +114,10 @@ def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) 
         bars = _bar(scale, one.mean, one.low, one.mean if one.high is None else one.high, bar)
         return Row(names[place], (line(names[place]), *map(line, cells), bars))
 
-    def fields() -> dict[str, Texts | Numbers]:
-        found: dict[str, Texts | Numbers] = {
-            "topic": Texts(lambda: names),
-            "partitions": whole_numbers(topic.partitions for topic in topics),
-            "leaderless": Numbers(np.array([one.mean for one in unled])),
-            "under_min_isr": Numbers(np.array([one.mean for one in under])),
-        }
-        if so_far and beside:
-            fewer = [so_far.fewer(topic, "under_min_isr").mean for topic in topics]
-            found["fewer"] = Numbers(np.array(fewer))
-            found["changed"] = Numbers(np.array([one.mean for one in under]) - np.array(fewer))
-        return found
-
     columns = CHANGED_COLUMNS if beside else TOPIC_COLUMNS
     return Listing(
         count=len(topics),
-        fields=fields,
+        fields=lambda: _topic_fields(so_far, names),
         shown=("topic",),
         row=row,
         place=place_in(names),
@@ -138,6 +125,22 @@ def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) 
         made_from=(look.result,),
         nothing=look.note or "there is no topic",
     )
+
+
+def _topic_fields(so_far: ForecastSoFar | None, names: Sequence[str]) -> dict[str, Texts | Numbers]:
+    topics = so_far.topics if so_far else []
+    minutes = {
+        measure: np.array([topic.each(measure).mean for topic in topics]) for measure in ("leaderless", "under_min_isr")
+    }
+    found: dict[str, Texts | Numbers] = {
+        "topic": Texts(lambda: names),
+        "partitions": whole_numbers(topic.partitions for topic in topics),
+        **{measure: Numbers(each) for measure, each in minutes.items()},
+    }
+    if so_far and so_far.change:
+        fewer = np.array([so_far.fewer(topic, "under_min_isr").mean for topic in topics])
+        found |= {"fewer": Numbers(fewer), "changed": Numbers(minutes["under_min_isr"] - fewer)}
+    return found
 
 
 def _changed_topics(so_far: ForecastSoFar) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -153,6 +156,17 @@ def _changed_topics(so_far: ForecastSoFar) -> dict[str, tuple[tuple[str, str], .
     return found
 
 
+MOMENT_COLUMNS = (
+    Column("year", 7, ">", "", 3),
+    Column("from", 8, ">", "", 4),
+    Column("no leader", 9, ">", "leaderless"),
+    Column("under min", 9, ">", "under_min_isr"),
+    Column("fail", -14, "<", "brokers"),
+    Column("because of", -22, "<", "cause", 1),
+    Column("", BARS[0], "<", "", 2),
+)
+
+
 def forecast_moments(look: AnalysisAnswer, query: ForecastMomentList, _: object, memory: Memory) -> Listing:
     """The worst first; a row's key is what is played, as a drill has it."""
     so_far: ForecastSoFar | None = look.result
@@ -166,13 +180,12 @@ def forecast_moments(look: AnalysisAnswer, query: ForecastMomentList, _: object,
     def row(place: int) -> Row:
         one = moments[place]
         part = one.under_min_isr_min / most
-        who = ", ".join(f"b{broker}" for broker in one.brokers)
         cells = (
             span(f"{one.history:,}", "dim"),
             span(f"day {one.start_ms / 86_400_000:,.0f}", "dim"),
             span(f"{one.leaderless_min:,.4g}"),
             span(f"{one.under_min_isr_min:,.4g}"),
-            span(who),
+            span(", ".join(f"b{broker}" for broker in one.brokers)),
             span(", ".join(one.causes), "dim"),
             span(glyphs.bar(part, BARS[0]), drawn(heat(part))),
         )
@@ -189,15 +202,7 @@ def forecast_moments(look: AnalysisAnswer, query: ForecastMomentList, _: object,
         shown=("brokers", "cause"),
         row=row,
         place=place_in(keys),
-        columns=(
-            Column("year", 7, ">", "", 3),
-            Column("from", 8, ">", "", 4),
-            Column("no leader", 9, ">", "leaderless"),
-            Column("under min", 9, ">", "under_min_isr"),
-            Column("fail", -14, "<", "brokers"),
-            Column("because of", -22, "<", "cause", 1),
-            Column("", BARS[0], "<", "", 2),
-        ),
+        columns=MOMENT_COLUMNS,
         made_from=(look.result, query.scope),
         nothing=look.note or "in no year that was played did it lack a leader or enough in sync",
     )

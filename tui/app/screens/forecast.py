@@ -36,13 +36,7 @@ class Forecast(AskedScreen):
     def panes(self) -> Iterable[Widget]:
         yield ByNeed(
             ByNeed(
-                Framed(
-                    "Minutes a year of a partition, worst topics first",
-                    LiveRows(ForecastTopicList()),
-                    id="topics-frame",
-                    least=(40, 7),
-                    grows=2,
-                ),
+                Framed("", LiveRows(ForecastTopicList()), id="topics-frame", least=(40, 7), grows=2),
                 Framed("", LiveRows(ForecastMomentList()), id="moments-frame", least=(40, 7), grows=2),
                 Framed(
                     "A year, as assumed",

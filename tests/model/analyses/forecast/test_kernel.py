@@ -162,9 +162,8 @@ def random_times(draw: st.DrawFn, brokers: int) -> Times:
             )
             for broker in range(brokers)
         ]  # fmt: skip
-    restarts = Restarts(
-        every_ms=200 * HOUR_MS, down_ms=3 * MINUTE_MS, waits=draw(st.booleans()), polite=draw(st.booleans())
-    )
+    waits, polite = draw(st.booleans()), draw(st.booleans())
+    restarts = Restarts(every_ms=200 * HOUR_MS, down_ms=3 * MINUTE_MS, waits=waits, polite=polite)
     return times(
         tuple(found),
         brokers,
