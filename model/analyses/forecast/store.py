@@ -19,7 +19,9 @@ from model.analyses.forecast.figures import FORMAT
 from model.analyses.forecast.forecast import UNIT, Tally
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
 
+_arrow: Any = pa
 _parquet: Any = pq
+"""Untyped: their stubs do not know all of this."""
 
 
 def write_tables(folder: Path, topics: Sequence[str], tally: Tally, *, seed: int, horizon_ms: int) -> None:
@@ -27,7 +29,7 @@ def write_tables(folder: Path, topics: Sequence[str], tally: Tally, *, seed: int
     about = {"format": FORMAT, "seed": str(seed), "horizon_ms": str(horizon_ms)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, columns in tables(topics, tally).items():
-        table = pa.table(columns).replace_schema_metadata(about)
+        table = _arrow.table(columns).replace_schema_metadata(about)
         fresh = folder / f".{name}.parquet.part"
         _parquet.write_table(table, fresh, compression="zstd")
         fresh.replace(folder / f"{name}.parquet")
@@ -50,8 +52,8 @@ def tables(topics: Sequence[str], tally: Tally) -> dict[str, dict[str, Any]]:
             "unit": np.repeat(arrays["unit"], each),
             "first": np.repeat(arrays["unit"] * UNIT, each),
             "histories": np.repeat(arrays["histories"].astype(np.int32), each),
-            "topic": pa.array(np.tile(np.repeat(np.array(topics, object), measures), units)).dictionary_encode(),
-            "measure": pa.array(np.tile(np.array(MEASURES, object), units * len(topics))).dictionary_encode(),
+            "topic": _arrow.array(np.tile(np.repeat(np.array(topics, object), measures), units)).dictionary_encode(),
+            "measure": _arrow.array(np.tile(np.array(MEASURES, object), units * len(topics))).dictionary_encode(),
             "sum_ms": by_cell("sum"), "sum_sq": by_cell("squares"), "hit": by_cell("hit"), "max_ms": by_cell("largest"),
         },
         "histories": {

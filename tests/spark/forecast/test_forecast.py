@@ -157,7 +157,8 @@ async def test_the_screen_has_the_same_rows_where_spark_is_forced() -> None:
         for query in (ForecastTopicList, ForecastCauseList, ForecastActionList):
             page = loaded(ENTRIES[query].page)
             one, other = (
-                shown(page, look, query(question=look.question, width=200, count=99), 0, Memory()) for look in looks
+                shown(page, look, query(question=each, width=200, count=99), 0, Memory())
+                for each, look in zip(asked, looks, strict=True)
             )
             assert one == other and isinstance(one, Window) and one.rows
     finally:

@@ -105,7 +105,7 @@ def test_it_stops_when_the_interval_is_narrow_enough_and_writes_tables(six: Path
     assert {row["topic"] for row in rows} == {"audit", "orders"}
     minutes = sum(row["sum_ms"] for row in rows) / 60_000 / found["histories"]
     assert minutes == pytest.approx(found["cluster"]["leaderless"]["mean"])
-    assert sum(histories["leaderless_ms"].to_pylist()) == sum(row["sum_ms"] for row in rows)
+    assert sum(row["leaderless_ms"] for row in histories.to_pylist()) == sum(row["sum_ms"] for row in rows)
     said = kdrill(*wish, "--store", six / "under").stderr
     assert "--store" in said and "Traceback" not in said
 
