@@ -124,7 +124,7 @@ def times_of(
         rejoin_ppm=0 if assumed.rejoin_s is not None else round(catching_up * 1_000_000),
         rejoin_ms=0 if assumed.rejoin_s is None else round(assumed.rejoin_s * 1000),
         voters=tuple(sorted(places[voter] for voter in voters if voter in places)),
-        spare_voters=(len(voters) - 1) // 2,
+        spare_voters=max(0, len(voters) - 1) // 2,
         refill_ms=tuple(round(tb * TB / (refill * MB) * 1000) for tb in data_tb),
     )
 

@@ -59,7 +59,7 @@ class Restarts(msgspec.Struct, frozen=True, kw_only=True):
     """None begins while another broker is out for other reasons."""
 
 
-class Times(msgspec.Struct, frozen=True, kw_only=True):
+class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long things take in one variant of a cluster, ms; lists are by broker."""
 
     components: tuple[Component, ...]
