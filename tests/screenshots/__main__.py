@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +25,12 @@ from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
 from tests.screenshots.png import ScreenshotError, save_png
 from tui.app.app import Kdrill
 from tui.app.export import screen_svg, screen_text
-from tui.app.panes.live_panes import LiveRows
+from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.cli import typed_requests
-from tui.engine.messages import SANDBOX
+from tui.engine.messages import SANDBOX, STOPPABLE
 from tui.engine.opening import Opening
 from tui.engine.process import NearLink
+from tui.engine.questions import ForecastQuestion
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
@@ -100,6 +102,31 @@ async def _sweep(pilot: "Pilot[int]") -> None:
     await _settle(pilot, lambda: pilot.app.screen.query_one("#sweep-heat", LiveRows).total > 0)
 
 
+async def _fleet(pilot: "Pilot[int]") -> None:
+    """Each broker alone: that is played in a few seconds."""
+    await pilot.press("7", "p", "v")
+    await _settle(pilot, lambda: _is_over(pilot) and pilot.app.screen.query_one("#sweep-scenarios", LiveRows).total > 0)
+
+
+async def _forecast(pilot: "Pilot[int]") -> None:
+    app = pilot.app
+    assert isinstance(app, Kdrill)
+    app.view_state = replace(app.view_state, forecast=ForecastQuestion(histories=FORECAST_YEARS))
+    await pilot.press("w")
+    await _settle(pilot, lambda: _is_over(pilot) and app.screen.query_one("#forecast-topics", LiveRows).total > 0)
+
+
+async def _forecast_with_plan(pilot: "Pilot[int]") -> None:
+    """The plan of the picture before."""
+    await pilot.press("p")
+    await _settle(pilot, lambda: _is_over(pilot) and "With the plan" in screen_text(pilot.app))
+
+
+def _is_over(pilot: "Pilot[int]") -> bool:
+    """Whether nothing is being worked out, as far as the screen in front says."""
+    return all(STOPPABLE not in text.copy_text for text in pilot.app.screen.query(LiveText))
+
+
 async def _plans(pilot: "Pilot[int]") -> None:
     await pilot.press("9", "j", "K", "enter")
     await _settle(pilot, lambda: pilot.app.screen.query_one("#plan-changes", LiveRows).total > 0)
@@ -145,12 +172,16 @@ DEMO_PICTURES: dict[str, Picture] = {
     "plans": Picture(_plans),
     "brokers": Picture(_brokers),
     "events": Picture(_events),
+    "fleet": Picture(_fleet),
+    "forecast": Picture(_forecast),
+    "forecast-with-plan": Picture(_forecast_with_plan),
 }
 SANDBOX_PICTURES: dict[str, Picture] = {
     "logs": Picture(_logs),
     "sandbox": Picture(_sandbox),
     "sandbox-light": Picture(_stay, theme="light"),
 }
+FORECAST_YEARS = 1_000
 PAST_MOMENTS = 100
 """Changes that are known once the demo's past is told, and many more."""
 LED_AGAIN = ("leader-moved", "partition-online")

@@ -22,7 +22,16 @@ from tui.engine.conditions import (
     reason_of_word,
 )
 from tui.engine.messages import HeaderFacts
-from tui.engine.questions import NO_DRILL, DrillPlan, LabTrial, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.questions import (
+    NO_DRILL,
+    DrillPlan,
+    ForecastQuestion,
+    LabTrial,
+    MadeUp,
+    PlanQuestion,
+    PreviewQuestion,
+    SweepQuestion,
+)
 from tui.engine.view_state import ListState, ViewState
 
 NEVER = (
@@ -113,7 +122,8 @@ SEVERAL_WORDS = {
     "filter": {"filter", "find"},
     "kill": {"fail", "kill", "leave", "remove"},
     "policy": {"policy", "tolerance"},
-    "play": {"play", "pause", "in time"},
+    "made_up": {"invent", "change"},
+    "play": {"play", "pause", "in time", "with plan"},
     "pick": {"pick", "in/out", "play"},
     "act": {"plan", "review", "stop"},
 }
@@ -158,6 +168,7 @@ def cases(place: str) -> Iterator[Here]:
         trial=LabTrial(leaves="c1"),
         plan=PlanQuestion(asked=True),
         sweep=SweepQuestion(fleet="random"),
+        forecast=ForecastQuestion(add=((7, "r1"),)),
         at=7,
     )
     for list_name in ("plan-batches", "brokers"):

@@ -78,6 +78,22 @@ async def test_the_cursor_stays_on_its_partition_when_a_topic_appears_before_it(
         assert (rows(pilot).cursor_key, rows(pilot).cursor) == (key, place + 2)
 
 
+async def test_the_cursor_stays_on_its_partition_however_far_it_goes(cluster: Cluster) -> None:
+    """Farther than rows are held, to a place that the question before the last key could not ask about."""
+    async with opened(cluster.address) as pilot:
+        await press(pilot, "3", "G", "k")
+        key, place = rows(pilot).cursor_key, rows(pilot).cursor
+        many = ", ".join(f'"{number}": [1]' for number in range(200))
+        cluster.write(
+            Create("/brokers/topics/aaa", f'{{"version": 1, "partitions": {{{many}}}}}'.encode()),
+            Create("/brokers/topics/aaa/partitions"),
+        )
+        await until(pilot, lambda: rows(pilot).total == 326)
+        at_hand = rows(pilot)
+        assert (at_hand.cursor_key, at_hand.cursor) == (key, place + 200)
+        assert at_hand.top <= at_hand.cursor < at_hand.top + at_hand.size.height
+
+
 async def test_a_znode_that_goes_is_shown_as_gone_with_the_cursor_still_on_it(cluster: Cluster) -> None:
     async with opened(cluster.address) as pilot:
         kdrill(pilot).show_znode("/admin/delete_topics")

@@ -1,7 +1,9 @@
 """Keys of the analyses as changes of the view state."""
 
+from dataclasses import replace
+
 from tui.app import analysis_choices
-from tui.engine.questions import SWEEPS, MadeUp
+from tui.engine.questions import SWEEPS, ForecastQuestion, MadeUp
 from tui.engine.view_state import ViewState
 
 START = ViewState()
@@ -22,6 +24,21 @@ def test_another_take_is_another_question_and_what_was_stopped_goes_on() -> None
     anew = analysis_choices.anew(stopped, "sweep")
     assert not anew.sweep.stopped and anew.sweep.take == 1
     assert not analysis_choices.with_next_kind(stopped).sweep.stopped
+
+
+def test_ten_times_as_many_years_and_past_the_most_few_again() -> None:
+    state, seen = replace(START, forecast=ForecastQuestion(histories=200)), list[int]()
+    for _ in range(4):
+        state = analysis_choices.with_more_years(state)
+        seen.append(state.forecast.histories)
+    assert seen == [10_000, 100_000, 1_000_000, 10_000]
+
+
+def test_the_plan_of_the_moment_is_put_beside_the_forecast_and_taken_away() -> None:
+    planned = analysis_choices.asked_for(START)
+    beside = analysis_choices.with_or_without_plan(planned)
+    assert beside.forecast.plan == planned.plan
+    assert analysis_choices.with_or_without_plan(beside).forecast == START.forecast
 
 
 def test_a_consumer_dies_and_is_spared_and_members_join_up_to_three() -> None:

@@ -12,6 +12,7 @@ from tui.engine.actions import CommandError
 from tui.engine.messages import Wish
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.queries import SandboxWish, WritePlan
+from tui.engine.view_state import ViewState
 
 
 @dataclass
@@ -19,6 +20,7 @@ class Told:
     """Something commands can be carried out on; it remembers what it was told."""
 
     told: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    view_state: ViewState = field(default_factory=ViewState)
 
     def action_leave(self) -> None:
         self.told.append(("leave",))
@@ -145,6 +147,7 @@ def told_by(line: str) -> tuple[str, ...]:
         ("act elect-preferred", ("request", "act elect-preferred")),
         ("batches p.json", ("plan-batches", "p.json")),
         ("readers orders*,pay* 4", ("made up", "orders*", "pay*", "4")),
+        ("with orders*:rf=4 7:r3", ("screen", "forecast")),
         ("next leader", ("mark-after", "leader")),
         ("before faults", ("mark-before", "faults")),
         ("compare e7", ("compare", "e7")),
@@ -172,6 +175,17 @@ def test_a_command_leads_where_it_says(line: str, told: tuple[str, ...]) -> None
     assert told_by(line) == told
 
 
+def test_what_is_put_beside_a_forecast_takes_the_place_of_what_was_there() -> None:
+    app = Told()
+    parse_command("with orders*:min.insync.replicas=2 7:r3 8")(app)
+    assert app.view_state.forecast.settings == (("orders*", "min.insync.replicas", "2"),)
+    assert app.view_state.forecast.add == ((7, "r3"), (8, ""))
+    with pytest.raises(CommandError, match="there is no plan yet"):
+        parse_command("with plan")(app)
+    parse_command("with")(app)
+    assert app.view_state == ViewState()
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -189,6 +203,9 @@ def test_a_command_leads_where_it_says(line: str, told: tuple[str, ...]) -> None
         "add :r1",
         "readers",
         "readers 4",
+        "with nothing",
+        "with orders:rf=x",
+        "with orders:retention.ms=5",
     ],
 )
 def test_what_is_no_command_is_one_line_that_says_the_way_out(line: str) -> None:

@@ -70,7 +70,26 @@ def of_next_cluster(state: ViewState) -> ViewState:
 
 def with_more_years(state: ViewState) -> ViewState:
     """Ten times as many random years are played; past the most, as many as at first."""
-    return _with(state, "forecast", lambda asked: {"histories": _next(FORECASTS, asked.histories), "stopped": False})
+
+    def more(asked: ForecastQuestion) -> dict[str, Any]:
+        most = [each for each in FORECASTS if each > asked.histories]
+        return {"histories": (most or FORECASTS)[0], "stopped": False}
+
+    return _with(state, "forecast", more)
+
+
+def with_change(
+    state: ViewState, settings: tuple[tuple[str, str, str], ...], add: tuple[tuple[int, str], ...], *, planned: bool
+) -> ViewState:
+    """The cluster with these settings, with brokers that come, or as the plan has it, beside the cluster as it is."""
+    plan = state.plan if planned else None
+    return _with(state, "forecast", lambda _: {"settings": settings, "add": add, "plan": plan, "stopped": False})
+
+
+def with_or_without_plan(state: ViewState) -> ViewState:
+    """The cluster as the plan has it is played beside it, or no longer."""
+    plan = None if state.forecast.plan else state.plan
+    return _with(state, "forecast", lambda _: {"plan": plan, "stopped": False})
 
 
 # The sweep

@@ -200,11 +200,9 @@ class Kdrill(Navigation):
         if not text.strip():
             return
         try:
-            command = parse_command(text)
+            parse_command(text)(self)
         except CommandError as error:
             self._tell(str(error))
-            return
-        command(self)
 
     def action_clusters(self) -> None:
         """The command that switches, and the names that it may be given."""

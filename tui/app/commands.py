@@ -5,11 +5,14 @@ from functools import partial
 from os.path import commonprefix
 from typing import Literal, Protocol
 
+from tui.app.analysis_choices import with_change
 from tui.engine.actions import SCREENS, CommandError
+from tui.engine.conditions import NO_PLAN_YET
 from tui.engine.messages import Wish
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.queries import SandboxWish, WritePlan
-from tui.engine.questions import MOST_MADE_UP, Request
+from tui.engine.questions import MOST_MADE_UP, Request, added_of, setting_of
+from tui.engine.view_state import ViewState
 
 
 class TypedRequests(Protocol):
@@ -27,6 +30,8 @@ LoadRequests = Callable[[], TypedRequests]
 
 class Commanded(Protocol):
     """What commands may do to the app."""
+
+    view_state: ViewState
 
     def action_leave(self) -> None: ...
     def action_help(self) -> None: ...
@@ -86,6 +91,23 @@ def _readers(text: str) -> Command:
     return lambda app: app.make_up(wanted, int(number))
 
 
+def _forecast_with(text: str) -> Command:
+    words = text.split()
+    try:
+        settings = tuple(setting_of(word) for word in words if "=" in word)
+        add = tuple(added_of(word) for word in words if "=" not in word and word != "plan")
+    except ValueError as error:
+        raise CommandError(f":with needs TOPIC:KEY=VALUE, ID:RACK or plan: {error}") from None
+
+    def command(app: Commanded) -> None:
+        if "plan" in words and not app.view_state.plan.asked:
+            raise CommandError(f":with plan: {NO_PLAN_YET}")
+        app.view_state = with_change(app.view_state, settings, add, planned="plan" in words)
+        app.show_screen("forecast")
+
+    return command
+
+
 REQUESTS = ("topics", "configs", "act")
 """Words that are followed by those of the command line."""
 
@@ -106,6 +128,7 @@ WORDS: dict[str, tuple[str, Callable[[str], Command]]] = {
     "audit": ("", _wish(partial(SandboxWish, "audit"))),
     "readers": ("PATTERN[,PATTERN] CONSUMERS", _readers),
     "add": ("ID:RACK", _add),
+    "with": ("", _forecast_with),
     "plan": ("FILE.json", _wish(WritePlan)),
     "batches": ("FILE.json", _wish(lambda path: WritePlan(path, by_batch=True))),
     "reassign": ("", lambda how: lambda app: app.act(f"reassign {how}".strip())),

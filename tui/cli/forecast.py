@@ -7,18 +7,19 @@ from typing import Any
 
 import click
 
-from model.analyses.forecast.figures import NOT_MODELLED, in_columns, sentences, signed_in_columns, span
+from model.analyses.forecast.figures import NOT_MODELLED, in_columns, sentences, signed_in_columns
 from model.analyses.forecast.lockstep import MEASURES
-from model.analyses.forecast.statistics import Estimate
+from model.analyses.forecast.playing import compared
 from model.cluster.texts import listed
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import is_kraft
 from model.planning.request import NewBroker
 from spark_tasks.spark_client import Engine
-from tui.cli.forecast_made import SETTABLE, Made, Wish, document, make
+from tui.cli.forecast_made import Made, Wish, document, make
 from tui.cli.options import takes_cluster, takes_engine
 from tui.cli.output import json_line, tell
 from tui.engine.opening import Opening
+from tui.engine.questions import SETTABLE, added_of, setting_of
 from tui.engine.text import cells, plain
 
 SAFE, FAILS = 0, 2
@@ -34,16 +35,10 @@ class Setting(click.ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str, str]:
         """Raises click.BadParameter."""
-        topic, colon, setting = value.partition(":")
-        key, equals, text = setting.partition("=")
-        if not (topic and colon and equals) or key not in SETTABLE:
-            self.fail(f"{value!r} is not TOPIC:KEY=VALUE with a KEY of {', '.join(SETTABLE)}", param, ctx)
-        if key == "unclean.leader.election.enable":
-            if text not in ("true", "false"):
-                self.fail(f"{value!r}: {key} is true or false", param, ctx)
-        elif not (text.isascii() and text.isdigit() and len(text) < 5 and int(text)):
-            self.fail(f"{value!r}: {key} is a number from 1 on", param, ctx)
-        return topic, key, text
+        try:
+            return setting_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Added(click.ParamType):
@@ -53,10 +48,11 @@ class Added(click.ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> NewBroker:
         """Raises click.BadParameter."""
-        number, colon, rack = value.partition(":")
-        if not (number.isascii() and number.isdigit() and len(number) < 10) or (colon and not rack):
-            self.fail(f"{value!r}: write it as ID or ID:RACK", param, ctx)
-        return NewBroker(int(number), rack or None)
+        try:
+            broker, rack = added_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return NewBroker(broker, rack or None)
 
 
 class Limit(click.ParamType):
@@ -131,6 +127,18 @@ class Limit(click.ParamType):
     multiple=True,
     help=f"exit 2 if a partition of any topic has certainly more minutes a year: {', '.join(MEASURES)}",
 )
+@click.option(
+    "--within",
+    metavar="PERCENT",
+    type=click.FloatRange(0.1, 100),
+    help="stop as soon as the cluster's minutes are known to so many percent",
+)
+@click.option(
+    "--store",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="also write Parquet there: units.parquet and histories.parquet",
+)
 @click.option("--quick", is_flag=True, help="leave out what helps, and what the answer hangs on")
 @click.option("--all", "everything", is_flag=True, help="list every topic, cause and rate")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.forecast/1 object")
@@ -184,6 +192,7 @@ def lines(made: Made, *, everything: bool = False) -> Iterator[str]:
     """The forecast as text."""
     figures, years = made.figures, made.horizon_ms / 365 / 86_400_000
     whole = "" if made.complete else f", interrupted: {made.asked:,} were asked for"
+    whole = ", enough for the interval that was asked for" if made.stopped and not made.complete else whole
     length = f"{years:g} year{'' if years == 1 else 's'}"
     played = f"{figures.histories:,} random histories of {length}, seed {made.seed}{whole}"
     yield plain(f"{made.image.provenance.source}: {played}")
@@ -204,7 +213,8 @@ def lines(made: Made, *, everything: bool = False) -> Iterator[str]:
 def _told(made: Made) -> Iterator[str]:
     """In sentences."""
     yield from sentences(made.figures, made.cluster.times.detect_ms / 1000)
-    yield from _compared(made)
+    if made.pair is not None:
+        yield from compared(made.pair, made.change)
     rates = made.assumed.rates
     usual = sum(not rate.given for rate in rates.values())
     yield f"{usual} of {len(rates)} rates are defaults, not yours{_moves_most(made)}."
@@ -219,26 +229,6 @@ def _moves_most(made: Made) -> str:
         f"; {most.key} moves the answer most: {most.at_low:,.4g} to {most.at_high:,.4g} min under min ISR between "
         f"{most.low:g} and {most.high:g}"
     )
-
-
-def _compared(made: Made) -> Iterator[str]:
-    if made.pair is None:
-        return
-    for measure, what in (("leaderless", "without leader"), ("under_min_isr", "under min ISR")):
-        found, verdict = made.pair.difference[measure], made.pair.verdict(measure)
-        if verdict:
-            size, less = (found, "fewer") if verdict > 0 else (_turned(found), "more")
-            told = f"{span(size)} partition-minutes a year {less} {what}"
-            yield (f"With {made.change}: {told}, paired over the same years.")
-            continue
-        most = max(abs(found.low), abs(found.high or 0.0))
-        limit = f"no difference found {what}; if there is one, it is below {most:,.3g} min"
-        yield (f"With {made.change}: {limit if most else f'not a minute more or less {what}'}.")
-
-
-def _turned(figure: Estimate) -> Estimate:
-    """After less before."""
-    return Estimate(mean=-figure.mean, low=-(figure.high or 0.0), high=-figure.low, kind=figure.kind)
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:

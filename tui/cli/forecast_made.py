@@ -5,8 +5,6 @@ Variants are played together, by the same random numbers. What has come when som
 
 import time
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +33,14 @@ from model.analyses.forecast.forecast import (
     together,
     waves,
 )
-from model.analyses.forecast.learning import learnt_from
-from model.analyses.forecast.playing import Help, Playing, Swing
-from model.analyses.image_arrays import topics_of
-from model.cluster.cluster_delta import ClusterDelta
+from model.analyses.forecast.given import Setting, changed, learnt_from
+from model.analyses.forecast.playing import Help, Moment, Playing, Swing
+from model.analyses.forecast.statistics import is_within
+from model.analyses.forecast.store import write_tables
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import ConfigChanged
 from model.planning.layout import Sizes, measured
 from model.planning.plan import applied
-from model.planning.planner import plan, read_moves, score
+from model.planning.planner import read_moves, score
 from model.planning.request import NewBroker, PlanError, PlanRequest
 from spark_tasks.spark_client import IN_PROCESS, Engine
 from tui.cli.following import image_of
@@ -52,7 +49,6 @@ from tui.cli.output import tell
 from tui.cli.plan_made import read_file, sizes_for
 from tui.engine.opening import Opening
 
-SETTABLE = ("min.insync.replicas", "unclean.leader.election.enable", "rf")
 LARGE_S = 20.0
 """Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
 SWUNG = 1_000
@@ -68,9 +64,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     assumed: Path | None
     learn: Path | None
     plan: Path | None
-    settings: tuple[tuple[str, str, str], ...]
-    """(topic or pattern, key, value)"""
+    settings: tuple[Setting, ...]
     add: tuple[NewBroker, ...]
+    within: float | None
+    """Percent: enough is played when the intervals are so narrow."""
+    store: Path | None
     quick: bool
 
 
@@ -92,6 +90,9 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
     engine: str
     seconds: float
+    moments: tuple[Moment, ...]
+    stopped: bool
+    """The intervals were narrow enough before all was played."""
 
     @property
     def complete(self) -> bool:
@@ -101,32 +102,45 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 class _Players(Playing):
     """Plays by the command's engine."""
 
-    def play(self, variants: Sequence[Cluster], histories: int, engine: Engine) -> tuple[Tally, str]:
-        """As many as came before an interruption, and by whom. Raises KeyboardInterrupt where none did."""
+    def play(
+        self, variants: Sequence[Cluster], histories: int, engine: Engine, within: float | None = None
+    ) -> tuple[Tally, str]:
+        """As many as came before an interruption, or were enough, and by whom.
+
+        It is asked after whole waves whether they are, else quick histories would count for more. Raises
+        KeyboardInterrupt where none came.
+        """
         arrays = arrays_of_variants(variants)
-        came: list[Tally] = []
-        look: Tally | None = None
+        came, look, by = list[Tally](), list[Tally](), IN_PROCESS
         began_s = time.monotonic()
         here = Engine("here", without=engine.without)
         spark = engine.wanted == "spark"
         try:
             for first, count in waves(histories):
-                if spark:
-                    parameters = self.parameters(variants, first, histories - first)
-                    found = compute(engine, FORECAST, arrays, parameters)
-                    return together([*came, found.result]), found.engine
-                tally = compute(here, FORECAST, arrays, self.parameters(variants, first, count)).result
-                if look is None and not first and count < min(histories, UNIT):
-                    look = tally
-                else:
-                    came.append(tally)
+                played = histories - first if spark and within is None else count
+                asked = engine if spark else here
+                found = compute(asked, FORECAST, arrays, self.parameters(variants, first, played))
+                is_look = not came and not look and count < min(histories, UNIT)
+                (look if is_look else came).append(found.result)
+                by = found.engine
+                if first + played >= histories or (came and self.is_enough(together(came), variants, within)):
+                    break
                 rest = histories - first - count
-                spark = engine.wanted == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
+                spark = spark or (
+                    engine.wanted == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
+                )
         except KeyboardInterrupt:
-            if look is None and not came:
+            if not look and not came:
                 raise
             tell("interrupted: what follows is of the histories that were played by then")
-        return together(came) if came or look is None else look, IN_PROCESS
+        return together(came or look), by
+
+    def is_enough(self, tally: Tally, variants: Sequence[Cluster], within: float | None) -> bool:
+        """Whether the intervals of the whole cluster's minutes are within so many percent."""
+        if within is None:
+            return False
+        measures = self.figures(tally, variants).measures
+        return all(is_within(measures[name], within / 100) for name in ("leaderless", "under_min_isr"))
 
 
 def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
@@ -150,7 +164,12 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
     warnings: list[str] = []
     assumptions.check(assumed, players.brokers, warnings.append)
     variants = [players.cluster(each, assumed) for each in images]
-    tally, by = players.play(variants, wish.histories, engine)
+    tally, by = players.play(variants, wish.histories, engine, wish.within)
+    if wish.store is not None:
+        try:
+            write_tables(wish.store, players.topics, tally, seed=players.seed, horizon_ms=players.horizon_ms)
+        except OSError as error:
+            raise click.ClickException(f"--store {wish.store}: {error.strerror or error}") from None
     figures = [players.figures(tally, variants, number) for number in range(len(images))]
     asked = engine if engine.wanted == "spark" else Engine("here", without=engine.without)
     helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
@@ -159,7 +178,8 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
         figures=figures[0], cluster=variants[0], after=figures[1] if after is not None else None,
         pair=pair_of(tally, 0, 1, players.horizon_ms) if after is not None else None, change=change, actions=helps,
         swings=_swung(players, wish, asked) if not wish.quick else (), warnings=tuple(warnings), engine=by,
-        seconds=time.monotonic() - began_s,
+        seconds=time.monotonic() - began_s, moments=players.moments(tally, variants),
+        stopped=players.is_enough(tally, variants, wish.within),
     )  # fmt: skip
 
 
@@ -176,34 +196,16 @@ def _swung(players: _Players, wish: Wish, engine: Engine) -> tuple[Swing, ...]:
 
 def _changed(image: ClusterImage, wish: Wish, sizes: Sizes | None) -> tuple[ClusterImage | None, str]:
     """The cluster with the plan and the settings, and what they are in words; None where nothing is to change."""
-    after, said = image, list[str]()
+
+    def planned(path: Path) -> ClusterImage:
+        moves = read_moves(read_file(path), str(path))
+        return applied(image, score(image, moves, PlanRequest(add=wish.add), str(path), sizes))
+
+    path = wish.plan
     try:
-        if wish.plan is not None:
-            moves = read_moves(read_file(wish.plan), str(wish.plan))
-            after = applied(after, score(after, moves, PlanRequest(add=wish.add), str(wish.plan), sizes))
-            said.append(str(wish.plan))
-        elif wish.add:
-            after = applied(after, plan(after, PlanRequest(add=wish.add), sizes))
-            said.append(", ".join(f"broker {new.id} added" for new in wish.add))
-        for pattern, key, value in wish.settings:
-            names = [name for name in topics_of(image) if fnmatchcase(name, pattern)]
-            if not names:
-                raise click.UsageError(f"--set: no topic is called {pattern}")
-            after = _set(after, names, key, value, sizes)
-            said.append(f"{pattern}:{key}={value}")
-    except PlanError as error:
+        return changed(image, sizes, wish.settings, wish.add, None if path is None else (str(path), planned(path)))
+    except (AnalysisError, PlanError) as error:
         raise click.UsageError(str(error)) from None
-    return (after if said else None), " and ".join(said)
-
-
-def _set(image: ClusterImage, names: Sequence[str], key: str, value: str, sizes: Sizes | None) -> ClusterImage:
-    if key == "rf":
-        request = PlanRequest(replication_factor=int(value), topics=tuple(map(escape, names)), reach="forced")
-        return applied(image, plan(image, request, sizes))
-    records = [
-        ConfigChanged(entity=f"topics/{name}", config={**image.topic_config(name), key: value}) for name in names
-    ]
-    return ClusterDelta(image).replay_all(records).apply(image.provenance)
 
 
 def document(made: Made) -> dict[str, Any]:
@@ -235,6 +237,8 @@ def document(made: Made) -> dict[str, Any]:
         "actions": [{"name": one.name, "price": one.price, **_pair(one.pair)} for one in made.actions],
         "pair": None if made.pair is None else {"plan": made.change, **_pair(made.pair)},
         "after": None if made.after is None else {"cluster": made.after.measures, "loss": made.after.loss},
+        "worst": made.moments,
+        "stopped": made.stopped,
         "warnings": made.warnings,
         "not_modelled": NOT_MODELLED,
     }

@@ -95,6 +95,9 @@ _FAILURE = Need("no failure is chosen: {kill} fails a broker", _fails)
 _ASKED = Need("there is nothing to reset", lambda here: here.state.drill != NO_DRILL)
 _CHANGED = Need("there is nothing to undo", lambda here: len(here.state.drills) > 1)
 _TRIED = Need("nothing is tried yet", _is_tried)
+NO_PLAN_YET = "there is no plan yet: make one on the plans' screen"
+_PLAN_MADE = Need(NO_PLAN_YET, lambda here: here.state.plan.asked or here.state.forecast.plan)
+_COMPARED = Need("nothing is played beside the cluster as it is", lambda here: here.state.forecast.is_changed)
 _PLANNED = Need("there is no plan yet: enter makes one", lambda here: here.state.plan.asked)
 _WISHED = Need("there is no plan to discard", lambda here: here.state.plan != NO_PLAN)
 _REVIEW = Need("only in a review: {act} opens it", lambda here: here.list_name == "plan-batches")
@@ -114,6 +117,8 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("sweep", "related"): (_NEVER,),
     "reseed": (_SEEDED,),
     ("lab", "related"): (_GROUP, _OLD_GROUP),
+    ("forecast", "play"): (_PLAN_MADE,),
+    ("forecast", "reset"): (_COMPARED,),
     ("history", "view"): (_RECORDED,),
     ("history", "act"): (_RECORDED,),
     ("history", "next_cluster"): (_RECORDED,),

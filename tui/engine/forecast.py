@@ -1,27 +1,16 @@
-"""What the forecast's screen shows, and how it is played: wave after wave of random years, then what would help.
+"""What the forecast's screen shows: topics, causes, what helps, worst moments, and the whole in sentences.
 
-Figures are there after the first few hundred years, and narrow. Those of what helps, and of what the answer hangs on,
-are of fewer years: they are differences over the same accidents, which need less.
+With a change beside the cluster as it is, topics and causes have both, and what differs between them.
 """
 
-import asyncio
 import math
-import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 
-from model.analyses.forecast.assumptions import USUAL, Rate
-from model.analyses.forecast.clusters import Cluster
 from model.analyses.forecast.figures import (
-    HISTORIES,
     NOT_MODELLED,
-    YEAR_MS,
     CauseFigures,
-    Figures,
-    TopicFigures,
     in_columns,
     sentences,
     signed_in_columns,
@@ -29,134 +18,27 @@ from model.analyses.forecast.figures import (
 from model.analyses.forecast.figures import (
     span as told,
 )
-from model.analyses.forecast.forecast import FORECAST, PILOT, UNIT, Tally, arrays_of_variants, together, waves
 from model.analyses.forecast.lockstep import MEASURES
-from model.analyses.forecast.playing import Help, Playing, Swing
+from model.analyses.forecast.playing import Moment, compared
 from model.analyses.forecast.statistics import Estimate
-from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import listed
 from model.drills.voters import not_forecast
-from model.planning.layout import Sizes
-from spark_tasks.engines import Engines
-from spark_tasks.spark_client import EngineResult
 from tui.engine import glyphs
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Numbers, Texts, whole_numbers
-from tui.engine.listing import Listing, place_in
+from tui.engine.forecast_played import ForecastSoFar
+from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import drawn, heat
-from tui.engine.queries import ForecastActionList, ForecastCauseList, ForecastText, ForecastTopicList
-from tui.engine.questions import ForecastQuestion
+from tui.engine.queries import (
+    ForecastActionList,
+    ForecastCauseList,
+    ForecastMomentList,
+    ForecastText,
+    ForecastTopicList,
+)
 from tui.engine.rows import Column, Line, Row, line, span
-from tui.engine.sheets import Sheet, clock_text, duration_text
-
-
-class ForecastSoFar(msgspec.Struct, frozen=True, kw_only=True):
-    """A forecast as far as it is played."""
-
-    figures: Figures
-    asked: int
-    """Histories in all."""
-    seed: int
-    detect_s: float
-    rates: tuple[Rate, ...]
-    helps: tuple[Help, ...] = ()
-    swings: tuple[Swing, ...] = ()
-
-    @property
-    def topics(self) -> list[TopicFigures]:
-        """The worst first."""
-        return sorted(self.figures.topics, key=lambda topic: (topic.badness, topic.name))
-
-
-SWUNG = PILOT
-"""Histories for each rate at each end of what is known of it."""
-OnPart = Callable[[Any, str, str], None]
-"""Is handed what is known so far, who works it out, and how far that is."""
-
-
-ACTIONS_MEANT = 8
-"""Before it is known how many apply, so many are reckoned with."""
-
-
-class _Play:
-    """One forecast on its way; the work is counted in histories of one variant."""
-
-    def __init__(self, question: ForecastQuestion, playing: Playing, engines: Engines, tag: str) -> None:
-        self.playing, self.asked = playing, question.histories
-        self.base = playing.cluster(playing.images[0], playing.assumed)
-        self._question, self._engines, self._tag = question, engines, tag
-        self._left = self.asked + min(HISTORIES, self.asked) * (1 + ACTIONS_MEANT) + SWUNG * playing.swings_count
-        self._done, self._began_s = 0, time.monotonic()
-        self.found: list[EngineResult] = []
-
-    async def play(self, variants: Sequence[Cluster], first: int, count: int) -> Tally:
-        """Of so many histories from the first one on. Raises what the engine raises."""
-        parameters, arrays = self.playing.parameters(variants, first, count), arrays_of_variants(variants)
-        kind = self._question.engine
-        one = await self._engines.run(FORECAST, arrays, parameters, tag=self._tag, told=lambda _: None, kind=kind)
-        self.found.append(one)
-        self._done, self._left = self._done + count * len(variants), self._left - count * len(variants)
-        return one.result
-
-    def so_far(self, came: Sequence[Tally]) -> ForecastSoFar:
-        """What these histories come to."""
-        figures = self.playing.figures(together(came), [self.base])
-        return ForecastSoFar(
-            figures=figures, asked=self.asked, seed=self.playing.seed, detect_s=self.base.times.detect_ms / 1000,
-            rates=tuple(self.playing.assumed.rates.values()),
-        )  # fmt: skip
-
-    async def helps(self) -> tuple[Help, ...]:
-        """What could be done, played beside the cluster as it is."""
-        actions = await asyncio.to_thread(self.playing.actions, self.base)
-        variants = [self.base, *(one.cluster for one in actions)]
-        return self.playing.helping(await self.play(variants, 0, min(HISTORIES, self.asked)), actions)
-
-    async def swings(self) -> tuple[Swing, ...]:
-        """What the answer hangs on."""
-        variants = await asyncio.to_thread(self.playing.swung)
-        return self.playing.swings(await self.play(variants, 0, min(SWUNG, self.asked)))
-
-    def progress(self, what: str) -> str:
-        """With about how long it still takes."""
-        left_s = (time.monotonic() - self._began_s) / self._done * max(self._left, 0)
-        return f"{what}, about {duration_text(round(1000 * max(left_s, 1)))} left"
-
-    def result(self, so_far: ForecastSoFar) -> EngineResult:
-        """With what all of it took."""
-        seconds, cpu_s, tasks = (
-            sum(getattr(one, name) for one in self.found) for name in ("seconds", "cpu_s", "tasks")
-        )
-        return msgspec.structs.replace(self.found[-1], result=so_far, seconds=seconds, cpu_s=cpu_s, tasks=tasks)
-
-
-async def forecast_played(
-    question: ForecastQuestion, image: ClusterImage, sizes: Sizes | None, engines: Engines, tag: str, part: OnPart
-) -> EngineResult:
-    """The result, and what it took; meanwhile what is known so far is handed over. Raises what an engine raises."""
-    play = await asyncio.to_thread(lambda: _Play(question, Playing([image], USUAL, YEAR_MS, sizes), engines, tag))
-    so_far, helps, came = None, tuple[Help, ...](), list[Tally]()
-
-    def tell(known: ForecastSoFar, next_one: str) -> None:
-        part(known, play.found[-1].engine, play.progress(next_one))
-
-    for first, count in waves(play.asked):
-        tally = await play.play([play.base], first, count)
-        is_look = not came and count < min(play.asked, UNIT)  # it is played again within the next wave
-        came = came if is_look else [*came, tally]
-        so_far = await asyncio.to_thread(play.so_far, came or [tally])
-        if came and not helps:
-            tell(so_far, "trying what would help")
-            helps = await play.helps()
-        so_far = msgspec.structs.replace(so_far, helps=helps)
-        tell(so_far, f"{so_far.figures.histories:,} of {play.asked:,} years played")
-    assert so_far is not None
-    tell(so_far, "trying what it hangs on")
-    return play.result(msgspec.structs.replace(so_far, swings=await play.swings()))
-
-
-# The lists
+from tui.engine.sheets import Sheet, clock_text
 
 LOG_FROM = 100
 """So many times as much as the least of a list, and its bars are logarithmic."""
@@ -189,6 +71,10 @@ def _bar(scale: Scale, mean: float, low: float, high: float, width: int) -> Line
     return line(span(full, drawn(heat(scale.part(mean)))), span("╌" * max(end - len(full), 0), "dim"))
 
 
+_MOST_CELLS = 96
+"""As TOPIC_NUMBERS, with a change beside."""
+
+
 TOPIC_COLUMNS = (
     Column("topic", -16, "<", "topic"),
     Column("parts", 6, ">", "partitions", 5),
@@ -199,40 +85,126 @@ TOPIC_COLUMNS = (
 )
 
 
+CHANGED_COLUMNS = (
+    Column("topic", -16, "<", "topic"),
+    Column("parts", 6, ">", "partitions", 6),
+    Column("under min", 9, ">", "under_min_isr"),
+    Column("changed", 9, ">", "changed"),
+    Column("95 %", 16, ">", "", 4),
+    Column("fewer", 9, ">", "fewer"),
+    Column("95 %", 18, ">", "", 1),
+)
+
+
 def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) -> Listing:
     """The worst first, by what is certain; the key is the topic's name."""
     so_far: ForecastSoFar | None = look.result
     topics = so_far.topics if so_far else []
     names = [topic.name for topic in topics]
     unled, under = ([topic.each(measure) for topic in topics] for measure in ("leaderless", "under_min_isr"))
+    beside = _changed_topics(so_far) if so_far and so_far.change else {}
     scale = Scale([one.mean for one in under], max((one.high or one.mean for one in under), default=0.0))
-    bar = max(BARS[0], min(query.width - TOPIC_NUMBERS, BARS[-1]))
+    bar = max(BARS[0], min(query.width - (_MOST_CELLS if beside else TOPIC_NUMBERS), BARS[-1]))
 
     def row(place: int) -> Row:
-        one = under[place]
-        style = "" if one.low else "dim"
-        cells = (
-            span(f"{topics[place].partitions:,}", "dim"),
-            *_spans(unled[place], "" if unled[place].low else "dim"),
-            *_spans(one, style),
-        )
+        one, parts = under[place], span(f"{topics[place].partitions:,}", "dim")
+        now = _spans(one, "" if one.low else "dim")
+        numbers = (*_spans(unled[place], "" if unled[place].low else "dim"), *now)
+        cells = (parts, now[0], *beside[names[place]]) if beside else (parts, *numbers)
         bars = _bar(scale, one.mean, one.low, one.mean if one.high is None else one.high, bar)
         return Row(names[place], (line(names[place]), *map(line, cells), bars))
 
+    columns = CHANGED_COLUMNS if beside else TOPIC_COLUMNS
     return Listing(
         count=len(topics),
-        fields=lambda: {
-            "topic": Texts(lambda: names),
-            "partitions": whole_numbers(topic.partitions for topic in topics),
-            "leaderless": Numbers(np.array([one.mean for one in unled])),
-            "under_min_isr": Numbers(np.array([one.mean for one in under])),
-        },
+        fields=lambda: _topic_fields(so_far, names),
         shown=("topic",),
         row=row,
         place=place_in(names),
-        columns=(*TOPIC_COLUMNS, Column("log scale" if scale.is_log else "", bar, "<", "", 3, most=BARS[0])),
+        columns=(*columns, Column("log scale" if scale.is_log else "", bar, "<", "", 3, most=BARS[0])),
         made_from=(look.result,),
         nothing=look.note or "there is no topic",
+    )
+
+
+def _topic_fields(so_far: ForecastSoFar | None, names: Sequence[str]) -> dict[str, Texts | Numbers]:
+    topics = so_far.topics if so_far else []
+    minutes = {
+        measure: np.array([topic.each(measure).mean for topic in topics]) for measure in ("leaderless", "under_min_isr")
+    }
+    found: dict[str, Texts | Numbers] = {
+        "topic": Texts(lambda: names),
+        "partitions": whole_numbers(topic.partitions for topic in topics),
+        **{measure: Numbers(each) for measure, each in minutes.items()},
+    }
+    if so_far and so_far.change:
+        fewer = np.array([so_far.fewer(topic, "under_min_isr").mean for topic in topics])
+        found |= {"fewer": Numbers(fewer), "changed": Numbers(minutes["under_min_isr"] - fewer)}
+    return found
+
+
+def _changed_topics(so_far: ForecastSoFar) -> dict[str, tuple[tuple[str, str], ...]]:
+    """By topic: minutes with the change, and how many fewer these are, over the same accidents."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    after = {topic.name: topic for topic in so_far.after.topics} if so_far.after else {}
+    for topic in so_far.topics:
+        pair = so_far.pairs[topic.name]
+        fewer, interval = signed_in_columns(so_far.fewer(topic, "under_min_isr"))
+        then = after.get(topic.name)
+        now = _spans(then.each("under_min_isr"), "") if then else (span("-"), span(""))
+        found[topic.name] = (*now, span(fewer, VERDICTS[pair.verdict("under_min_isr")]), span(interval, "dim"))
+    return found
+
+
+MOMENT_COLUMNS = (
+    Column("year", 7, ">", "", 3),
+    Column("from", 8, ">", "", 4),
+    Column("no leader", 9, ">", "leaderless"),
+    Column("under min", 9, ">", "under_min_isr"),
+    Column("fail", -14, "<", "brokers"),
+    Column("because of", -22, "<", "cause", 1),
+    Column("", BARS[0], "<", "", 2),
+)
+
+
+def forecast_moments(look: AnalysisAnswer, query: ForecastMomentList, _: object, memory: Memory) -> Listing:
+    """The worst first; a row's key is what is played, as a drill has it."""
+    so_far: ForecastSoFar | None = look.result
+    moments: tuple[Moment, ...] = ()
+    if so_far is not None and query.scope:
+        moments = memory.recall(query.name, (so_far, query.scope), lambda: so_far.moments_of(query.scope))
+    moments = tuple({one.scenario: one for one in reversed(moments) if one.scenario}.values())[::-1]
+    keys = [one.scenario for one in moments]
+    most = max((one.under_min_isr_min for one in moments), default=0.0) or 1.0
+
+    def row(place: int) -> Row:
+        one = moments[place]
+        part = one.under_min_isr_min / most
+        cells = (
+            span(f"{one.history:,}", "dim"),
+            span(f"day {one.start_ms / 86_400_000:,.0f}", "dim"),
+            span(f"{one.leaderless_min:,.4g}"),
+            span(f"{one.under_min_isr_min:,.4g}"),
+            span(", ".join(f"b{broker}" for broker in one.brokers)),
+            span(", ".join(one.causes), "dim"),
+            span(glyphs.bar(part, BARS[0]), drawn(heat(part))),
+        )
+        return Row(keys[place], tuple(map(line, cells)))
+
+    return Listing(
+        count=len(moments),
+        fields=lambda: {
+            "brokers": Texts(lambda: [" ".join(f"b{broker}" for broker in one.brokers) for one in moments]),
+            "cause": Texts(lambda: [", ".join(one.causes) for one in moments]),
+            "leaderless": Numbers(np.array([one.leaderless_min for one in moments])),
+            "under_min_isr": Numbers(np.array([one.under_min_isr_min for one in moments])),
+        },
+        shown=("brokers", "cause"),
+        row=row,
+        place=place_in(keys),
+        columns=MOMENT_COLUMNS,
+        made_from=(look.result, query.scope),
+        nothing=look.note or "in no year that was played did it lack a leader or enough in sync",
     )
 
 
@@ -247,12 +219,15 @@ def forecast_causes(look: AnalysisAnswer, query: ForecastCauseList, *_: object) 
     causes: tuple[CauseFigures, ...] = so_far.figures.causes if so_far else ()
     names = [cause.name for cause in causes]
     most = max((cause.under_min_isr for cause in causes), default=0.0) or 1.0
+    after = {cause.name: cause.under_min_isr for cause in so_far.after.causes} if so_far and so_far.after else None
     bar = max(BARS[0], min(query.width - CAUSE_NUMBERS, BARS[-1]))
 
     def row(place: int) -> Row:
         cause = causes[place]
         part = cause.under_min_isr / most
-        cells = (span(f"{cause.leaderless:,.4g}"), span(f"{cause.under_min_isr:,.4g}"))
+        cells = [span(f"{cause.leaderless:,.4g}"), span(f"{cause.under_min_isr:,.4g}")]
+        if after is not None:
+            cells.append(span(f"{after.get(cause.name, 0.0):,.4g}"))
         return Row(
             names[place], (line(names[place]), *map(line, cells), line(span(glyphs.bar(part, bar), drawn(heat(part)))))
         )
@@ -271,6 +246,7 @@ def forecast_causes(look: AnalysisAnswer, query: ForecastCauseList, *_: object) 
             Column("cause", -14, "<", "cause"),
             Column("no leader", 9, ">", "leaderless"),
             Column("under min", 9, ">", "under_min_isr"),
+            *(() if after is None else (Column("changed", 9, ">"),)),
             Column("", bar, "<", "", 3, most=BARS[0]),
         ),
         made_from=(look.result,),
@@ -340,6 +316,9 @@ def forecast_text(look: AnalysisAnswer, query: ForecastText, *_: object) -> Text
         return sheet.answer()
     for sentence in sentences(so_far.figures, so_far.detect_s):
         sheet.say(sentence)
+    if so_far.pair is not None:
+        for sentence in compared(so_far.pair, so_far.change):
+            sheet.say(sentence)
     sheet.gap()
     _rates(sheet, so_far)
     sheet.fact("never in it", listed(NOT_MODELLED, 20), "dim")
@@ -369,6 +348,11 @@ def _of_row(sheet: Sheet, so_far: ForecastSoFar, key: str) -> Sheet:
             sheet.say(f"{topic.partitions:,} partitions; minutes a year of one of them, on average", "dim")
             for measure in MEASURES:
                 sheet.fact(measure.replace("_", " "), f"  {told(topic.each(measure))}")
+            if so_far.change:
+                sheet.say(f"with {so_far.change}, minutes fewer", "dim")
+                for measure in MEASURES:
+                    mean, interval = signed_in_columns(so_far.fewer(topic, measure))
+                    sheet.fact(measure.replace("_", " "), f"  {mean} (95 %: {interval})")
     for cause in so_far.figures.causes:
         if cause.name == key:
             sheet.say("minutes a year over all partitions that it is to blame for", "dim")

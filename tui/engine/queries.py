@@ -367,6 +367,14 @@ class ForecastTopicList(ListQuery, frozen=True, kw_only=True):
     question: ForecastQuestion = NO_FORECAST
 
 
+class ForecastMomentList(ListQuery, frozen=True, kw_only=True):
+    """The worst moments of the topic `scope` in the years that were played."""
+
+    name = "forecast-moments"
+    question: ForecastQuestion = NO_FORECAST
+    scope: str = ""
+
+
 class ForecastCauseList(ListQuery, frozen=True, kw_only=True):
     """What is to blame for these minutes; a row's key is the cause's name, `broker 3`."""
 

@@ -162,13 +162,49 @@ FORECASTS = (10_000, 100_000, 1_000_000)
 """How many random years are played, in the order of the key: intervals narrow with the square root."""
 
 
+SETTABLE = ("min.insync.replicas", "unclean.leader.election.enable", "rf")
+"""Of topics, what a forecast may be asked with."""
+
+
+def setting_of(text: str) -> tuple[str, str, str]:
+    """`TOPIC:KEY=VALUE`, TOPIC with `*` or without. Raises ValueError, which says in a line what it has to be."""
+    topic, colon, setting = text.partition(":")
+    key, equals, value = setting.partition("=")
+    if not (topic and colon and equals) or key not in SETTABLE:
+        raise ValueError(f"{text!r} is not TOPIC:KEY=VALUE with a KEY of {', '.join(SETTABLE)}")
+    if key == "unclean.leader.election.enable":
+        if value not in ("true", "false"):
+            raise ValueError(f"{text!r}: {key} is true or false")
+    elif not (value.isascii() and value.isdigit() and len(value) < 5 and int(value)):
+        raise ValueError(f"{text!r}: {key} is a number from 1 on")
+    return topic, key, value
+
+
+def added_of(text: str) -> tuple[int, str]:
+    """`ID` or `ID:RACK`. Raises ValueError."""
+    number, colon, rack = text.partition(":")
+    if not (number.isascii() and number.isdigit() and len(number) < 10) or (colon and not rack):
+        raise ValueError(f"{text!r}: write it as ID or ID:RACK")
+    return int(number), rack
+
+
 class ForecastQuestion(msgspec.Struct, frozen=True, tag="forecast"):
-    """What a year brings, by so many random ones, at the rates that are assumed."""
+    """What a year brings, by so many random ones, at the rates that are assumed; and with a change beside it."""
 
     histories: int = FORECASTS[0]
+    settings: tuple[tuple[str, str, str], ...] = ()
+    """(topic or pattern, key of SETTABLE, value)"""
+    add: tuple[tuple[int, str], ...] = ()
+    """Brokers that come, and the racks of these."""
+    plan: PlanQuestion | None = None
     take: int = 0
     stopped: bool = False
     engine: EngineKind = "auto"
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether another cluster is played beside the one there is."""
+        return bool(self.settings or self.add or self.plan)
 
 
 NO_FORECAST = ForecastQuestion()

@@ -113,6 +113,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_history.StormList, Router.of_analysis, "history.pages.history_groups"),
     Entry(of_history.HistoryText, Router.of_analysis, "history.pages.history_text"),
     Entry(queries.ForecastTopicList, Router.of_analysis, "forecast.forecast_topics", wants=SIZES),
+    Entry(queries.ForecastMomentList, Router.of_analysis, "forecast.forecast_moments", wants=SIZES),
     Entry(queries.ForecastCauseList, Router.of_analysis, "forecast.forecast_causes", wants=SIZES),
     Entry(queries.ForecastActionList, Router.of_analysis, "forecast.forecast_actions", wants=SIZES),
     Entry(queries.ForecastText, Router.of_analysis, "forecast.forecast_text", wants=SIZES),

@@ -96,6 +96,10 @@ class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
     detect_s: float | None = None
     lag_s: float | None = None
     elect_s: float | None = None
+    elects_by_fleet: bool = False
+    """Each broker fails once in a drill, and its elections take as long as they took there."""
+    elect_ms: Mapping[int, float] = {}
+    """By broker, where drills said so."""
     rejoin_s: float | None = None
     """Fixed; None: in proportion to what was missed."""
     elr: bool | None = None
@@ -225,8 +229,11 @@ def _number(told: Any, place: str) -> float:
 def _times(table: Mapping[str, Any]) -> dict[str, Any]:
     _check_keys(table, ("detect_s", "lag_s", "elect_s", "rejoin", "elr"), "times", "time")
     found: dict[str, Any] = {
-        key: _number(table[key], f"times.{key}") for key in ("detect_s", "lag_s", "elect_s") if key in table
+        key: _number(table[key], f"times.{key}")
+        for key in ("detect_s", "lag_s", "elect_s")
+        if key in table and (key, table[key]) != ("elect_s", "fleet")
     }
+    found["elects_by_fleet"] = table.get("elect_s") == "fleet"
     if "elr" in table:
         found["elr"] = _flag(table["elr"], "times.elr")
     rejoin = table.get("rejoin", "proportional")

@@ -113,6 +113,7 @@ def times_of(
     catching_up = min(MOST_CATCHING_UP, ingress / (fetch - ingress)) if fetch > ingress else MOST_CATCHING_UP
     refill = max(fetch - ingress, fetch / 10)
     lag_s = (_SHORT_LAG_S if image.generation in _OLD[:2] else _LAG_S) if assumed.lag_s is None else assumed.lag_s
+    voters = [each.id for each in image.quorum.voters] if is_kraft(image) and image.quorum else []
     detect_ms = session_timeout_ms(image, _usual(image)) if assumed.detect_s is None else assumed.detect_s * 1000
     return Times(
         components=(*_components(assumed, places, own, data_tb), *_groups(image, assumed, places)),
@@ -122,6 +123,8 @@ def times_of(
         elect_ms=_elections(image, arrays, assumed, brokers),
         rejoin_ppm=0 if assumed.rejoin_s is not None else round(catching_up * 1_000_000),
         rejoin_ms=0 if assumed.rejoin_s is None else round(assumed.rejoin_s * 1000),
+        voters=tuple(sorted(places[voter] for voter in voters if voter in places)),
+        spare_voters=max(0, len(voters) - 1) // 2,
         refill_ms=tuple(round(tb * TB / (refill * MB) * 1000) for tb in data_tb),
     )
 
@@ -146,11 +149,14 @@ def _data_tb(image: ClusterImage, assumed: Assumptions, brokers: Sequence[int], 
 def _elections(image: ClusterImage, arrays: Arrays, assumed: Assumptions, brokers: Sequence[int]) -> tuple[int, ...]:
     if assumed.elect_s is not None:
         return (round(assumed.elect_s * 1000),) * len(brokers)
-    if is_kraft(image):
-        return (round(_ELECT_KRAFT_MS),) * len(brokers)
+    usual = [_ELECT_KRAFT_MS] * len(brokers) if is_kraft(image) else _one_after_another(arrays, brokers)
+    return tuple(round(assumed.elect_ms.get(broker, ms)) for broker, ms in zip(brokers, usual, strict=True))
+
+
+def _one_after_another(arrays: Arrays, brokers: Sequence[int]) -> list[float]:
     first = _placed(arrays, brokers)[:, 0] if len(_column(arrays, "replicas")) else np.empty(0, np.int64)
     led = np.bincount(first[first >= 0], minlength=len(brokers))
-    return tuple(round(_ELECT_MS + _ELECT_EACH_MS * count / 2) for count in led.tolist())
+    return [_ELECT_MS + _ELECT_EACH_MS * count / 2 for count in led.tolist()]
 
 
 def _components(

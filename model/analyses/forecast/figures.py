@@ -36,12 +36,12 @@ FORMAT = "kdrill.forecast/1"
 YEAR_MS = 8_760 * HOUR_MS
 MINUTE_MS = 60_000
 QUANTILES = (0.5, 0.95, 0.99)
-LOSSES = ("cut", "gone", "acked1")
+LOSSES = ("cut", "gone", "acked1", "tail")
 LONGEST = 8
 """Mean times down of the cause that lasts longest: longer than nearly any (99.97 % of an exponential law)."""
 NOT_MODELLED = (
     "software defects", "operators' mistakes", "overload", "clients", "networks that fail in part",
-    "a controller quorum or ZooKeeper ensemble without majority",
+    "a ZooKeeper ensemble, or controllers apart from brokers, without majority",
 )  # fmt: skip
 
 
@@ -112,9 +112,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scaled(figure: Estimate, by: float) -> Estimate:
-    """In another unit."""
-    high = None if figure.high is None else figure.high * by
-    return msgspec.structs.replace(figure, mean=figure.mean * by, low=figure.low * by, high=high)
+    """In another unit; of a difference, with a factor below 0, the other way round."""
+    low, high = figure.low * by, None if figure.high is None else figure.high * by
+    if by < 0 and high is not None:
+        low, high = high, low
+    return msgspec.structs.replace(figure, mean=figure.mean * by, low=low, high=high)
 
 
 def figures_of(
@@ -223,7 +225,7 @@ def sentences(figures: Figures, detect_s: float) -> list[str]:
             "elections."
         )
         found.append(f"It is under min ISR, so that acks=all is refused, {span(worst.each('under_min_isr'))} min.")
-    worst_loss = max((figures.loss[name].years_with for name in ("cut", "gone")), key=lambda one: one.mean)
+    worst_loss = max((figures.loss[name].years_with for name in ("cut", "gone", "tail")), key=lambda one: one.mean)
     number, what = figures.histories, "Loss of acknowledged records"
     if not worst_loss.events:
         found.append(

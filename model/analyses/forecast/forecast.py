@@ -14,13 +14,15 @@ import numpy as np
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast.clusters import Cluster
-from model.analyses.forecast.kernel import Block, Layout, layout_of, play_block
+from model.analyses.forecast.kernel import Block, Episodes, Layout, episodes_of, layout_of, play_block
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
-from model.analyses.forecast.sampling import SPAN, Longs, Place, Times, draw, outages_of, places_of
+from model.analyses.forecast.sampling import SPAN, Accidents, Longs, Outages, Place, Times, places_of
 
 UNIT = 2_000
 CELLS, LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 19, 500, 16
 MOST_HISTORIES = 10_000_000
+WORST = 4
+"""Histories of a unit that are remembered for each topic, to be looked at."""
 
 
 class ForecastParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +59,9 @@ class Tally(msgspec.Struct, frozen=True):
     | `squares` | float64, as above | the sum of the squares of histories |
     | `hit` | int64, as above | histories in which it was more than 0 |
     | `causes` | float64[U, V, 2, causes] | partition-ms without leader and under min ISR, by cause; 0 is detection |
+    | `apart` | float64, as above | the sum of the squares of what differs from the first variant, by history |
+    | `worst` | int64[U, topics + 1, WORST, 2] | of the first variant: its worst histories and their partition-ms, |
+    | | | by topic, and last of all topics together; -1 for none |
     | `totals` | int64[H, V, MEASURES + EVENTS] | by history |
     """
 
@@ -148,15 +153,21 @@ def _played(
     variants, topics = len(layouts), parameters.topics
     shape = (variants, len(MEASURES), topics)
     sums, largest, hit = (np.zeros(shape, np.int64) for _ in range(3))
-    squares = np.zeros(shape)
+    squares, apart = np.zeros(shape), np.zeros(shape)
+    worst = np.full((topics + 1, WORST, 2), (-1, 0))
     causes = np.zeros((variants, 2, len(places) + 1))
     totals = np.zeros((len(histories), variants, len(MEASURES) + len(EVENTS)), np.int64)
     size = _block_size(parameters)
     for start in range(0, len(histories), size):
         ids = histories[start : start + size]
+        before: Any = 0.0
         for variant, block in enumerate(_blocks(ids, layouts, places, parameters)):
             sums[variant] += block.sums.sum(axis=1)
             floats = block.sums.astype(np.float64)
+            if variant:
+                apart[variant] += ((floats - before) ** 2).sum(axis=1)
+            else:
+                before, worst = floats, _worst(worst, ids, block)
             squares[variant] += (floats * floats).sum(axis=1)
             hit[variant] += (block.sums > 0).sum(axis=1)
             largest[variant] = np.maximum(largest[variant], block.sums.max(axis=1))
@@ -167,18 +178,32 @@ def _played(
     return {
         "unit": np.int64(unit), "histories": np.int64(len(histories)), "sum": sums, "squares": squares, "hit": hit,
         "largest": largest, "causes": causes, "totals": totals,
+        "apart": apart, "worst": worst,
     }  # fmt: skip
+
+
+def _worst(known: Longs, ids: range, block: Block) -> Longs:
+    """The worst histories so far, and those of another block: by what acks=all and consumers together wait."""
+    lost = block.sums[0] + block.sums[1]
+    lost = np.concatenate([lost, lost.sum(axis=1, keepdims=True)], axis=1).T
+    history = np.broadcast_to(np.array(ids), lost.shape)
+    found = np.stack([np.where(lost > 0, history, -1), lost], axis=2)
+    every = np.concatenate([known, found], axis=1)
+    kept = np.argpartition(-every[..., 1], WORST - 1, axis=1)[:, :WORST]
+    return np.take_along_axis(every, kept[..., None], axis=1)
 
 
 def _blocks(
     ids: range, layouts: Sequence[Layout], places: Sequence[Place], parameters: ForecastParameters
 ) -> Iterable[Block]:
     """The same numbers for each variant."""
-    horizon_ms = parameters.horizon_ms
-    numbers = draw(places, parameters.seed, ids)
+    accidents = Accidents(places, parameters.seed, ids, parameters.horizon_ms)
+    lived: dict[Times, tuple[Outages, Episodes]] = {}
     for layout, times in zip(layouts, parameters.variants, strict=True):
-        outages = outages_of(numbers, places, times, horizon_ms, parameters.seed, ids)
-        yield play_block(layout, outages, len(ids), horizon_ms, len(places) + 1)
+        if times not in lived:
+            outages = accidents.of(times)
+            lived[times] = outages, episodes_of(outages)
+        yield play_block(layout, *lived[times], len(ids), parameters.horizon_ms, len(places) + 1)
 
 
 PILOT = 200

@@ -43,16 +43,17 @@ def alone(outages: Outages | Planned, role: Role, grade: str, until: int) -> Alo
     if role == "lonely":
         down = (end - start) * hard
         gone = (outages.empty & hard & (outages.end <= until)).astype(np.int64)
+        tail = (outages.power & (outages.start <= until)).astype(np.int64)
         return Alone(
-            (down, none if grade == "refusing" else down, none, none), (none, gone, none), (fence - start) * hard
+            (down, none if grade == "refusing" else down, none, none), (none, gone, none, tail), (fence - start) * hard
         )
     if role == "follows":
         out = back - fence
-        return Alone((none, out if grade == "tight" else none, fence - start, out), (none, none, none), none)
+        return Alone((none, out if grade == "tight" else none, fence - start, out), (none, none, none, none), none)
     unseen = (ready - start) * hard
     under = {"spare": unseen, "tight": (back - start) * hard, "refusing": none}[grade]
     acked = (hard & ~outages.clean & (outages.ready <= until)).astype(np.int64)
-    return Alone((unseen, under, none, (back - fence) * hard), (none, none, acked), unseen)
+    return Alone((unseen, under, none, (back - fence) * hard), (none, none, acked, none), unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +162,59 @@ def _roles(
     return found
 
 
+class Episodes(NamedTuple):
+    """Stretches in which something is not healed yet when the next thing happens. Outages by episode and broker."""
+
+    outage: Longs
+    of: Longs
+    history: Longs
+    """By episode."""
+
+
+def episodes_of(outages: Outages) -> Episodes:
+    """The same for all variants that have these outages."""
+    order, group = _grouped(outages)
+    history = outages.history[order]
+    several = np.bincount(group)[group] > 1 if len(group) else np.empty(0, np.bool_)
+    kept, of = order[several], group[several]
+    numbers, of = np.unique(of, return_inverse=True)
+    by_broker = np.lexsort((outages.start[kept], outages.broker[kept], of))
+    where = history[several][np.searchsorted(of, np.arange(len(numbers)))]
+    return Episodes(kept[by_broker], of[by_broker], where)
+
+
+def apart(outages: Outages) -> Outages:
+    """Each stretch from all in sync to all in sync again as if it were a history of its own."""
+    order, group = _grouped(outages)
+    stretch = np.empty(len(order), np.int64)
+    stretch[order] = group
+    by_broker = np.lexsort((outages.start, outages.broker, stretch))
+    return Outages._make(column[by_broker] for column in outages._replace(history=stretch))
+
+
+def _grouped(outages: Outages) -> tuple[Longs, Longs]:
+    """Outages in order of time, and by that order the number of the stretch that each belongs to."""
+    order = np.argsort(outages.history * SPAN + outages.start, kind="stable")
+    base = outages.history[order] * SPAN
+    start, end = base + outages.start[order], base + outages.end[order]
+    heals = (outages.back - outages.end)[order]
+    elects = (outages.ready - outages.fence)[order]
+    first = np.ones(len(order), np.bool_)
+    until = end + heals + elects
+    while len(order):
+        latest = np.maximum.accumulate(until)
+        begins = np.ones(len(order), np.bool_)
+        begins[1:] = start[1:] > latest[:-1]
+        at = np.flatnonzero(begins)
+        lengths = np.diff(np.append(at, len(order)))
+        longest = np.maximum.reduceat(end, at) + np.maximum.reduceat(heals, at) + np.maximum.reduceat(elects, at)
+        until = np.maximum(until, np.repeat(longest, lengths))
+        if (begins == first).all():
+            break
+        first = begins
+    return order, np.cumsum(first) - 1
+
+
 class Block(NamedTuple):
     """int64[MEASURES, histories, topics], int64[histories, EVENTS], float64[2, causes]."""
 
@@ -169,11 +223,10 @@ class Block(NamedTuple):
     causes: Floats
 
 
-def play_block(layout: Layout, outages: Outages, histories: int, until: int, causes: int) -> Block:
+def play_block(layout: Layout, outages: Outages, episodes: Episodes, histories: int, until: int, causes: int) -> Block:
     """All of the outages of so many histories, up to `until` ms."""
     block = _linear(layout, outages, histories, until, causes)
     block.sums[1] += layout.refusing * until
-    episodes = _episodes(outages)
     if len(episodes.outage):
         _correct(block, layout, outages, episodes, until)
     return block
@@ -206,44 +259,6 @@ def _tell_causes(causes: Floats, did: Alone, component: Longs, partitions: Longs
         causes[number] += np.bincount(component, (did.sums[number] - unseen) * partitions, causes.shape[1])
 
 
-class _Episodes(NamedTuple):
-    """Stretches in which something is not healed yet when the next thing happens. Outages by episode and broker."""
-
-    outage: Longs
-    of: Longs
-    history: Longs
-    """By episode."""
-
-
-def _episodes(outages: Outages) -> _Episodes:
-    order = np.argsort(outages.history * SPAN + outages.start, kind="stable")
-    history = outages.history[order]
-    base = history * SPAN
-    start, end = base + outages.start[order], base + outages.end[order]
-    heals = (outages.back - outages.end)[order]
-    elects = (outages.ready - outages.fence)[order]
-    first = np.ones(len(order), np.bool_)
-    until = end + heals + elects
-    while len(order):
-        latest = np.maximum.accumulate(until)
-        apart = np.ones(len(order), np.bool_)
-        apart[1:] = start[1:] > latest[:-1]
-        at = np.flatnonzero(apart)
-        lengths = np.diff(np.append(at, len(order)))
-        longest = np.maximum.reduceat(end, at) + np.maximum.reduceat(heals, at) + np.maximum.reduceat(elects, at)
-        until = np.maximum(until, np.repeat(longest, lengths))
-        if (apart == first).all():
-            break
-        first = apart
-    group = np.cumsum(first) - 1
-    several = np.bincount(group)[group] > 1 if len(group) else first
-    kept, of = order[several], group[several]
-    numbers, of = np.unique(of, return_inverse=True)
-    by_broker = np.lexsort((outages.start[kept], outages.broker[kept], of))
-    where = history[several][np.searchsorted(of, np.arange(len(numbers)))]
-    return _Episodes(kept[by_broker], of[by_broker], where)
-
-
 class _Rows(NamedTuple):
     """Classes in episodes; those that go the same way share a signature."""
 
@@ -254,7 +269,7 @@ class _Rows(NamedTuple):
     """By signature, a row of it."""
 
 
-def _rows_of(layout: Layout, outages: Outages, episodes: _Episodes) -> _Rows:
+def _rows_of(layout: Layout, outages: Outages, episodes: Episodes) -> _Rows:
     brokers, classes = layout.brokers, len(layout.replicas)
     broker = outages.broker[episodes.outage]
     ends = np.searchsorted(episodes.of, episodes.of, side="right")
@@ -280,7 +295,7 @@ def _rows_of(layout: Layout, outages: Outages, episodes: _Episodes) -> _Rows:
     return _Rows(episode, of_class, signature, first)
 
 
-def _correct(block: Block, layout: Layout, outages: Outages, episodes: _Episodes, until: int) -> None:
+def _correct(block: Block, layout: Layout, outages: Outages, episodes: Episodes, until: int) -> None:
     rows = _rows_of(layout, outages, episodes)
     if not len(rows.episode):
         return
@@ -314,7 +329,7 @@ def _correct(block: Block, layout: Layout, outages: Outages, episodes: _Episodes
         block.events[:, number] += np.bincount(history, amounts, len(block.events)).astype(np.int64)
 
 
-def _planned(layout: Layout, outages: Outages, episodes: _Episodes, episode: Longs, of_class: Longs) -> Planned:
+def _planned(layout: Layout, outages: Outages, episodes: Episodes, episode: Longs, of_class: Longs) -> Planned:
     """The outages of each signature's replicas, in its episode."""
     keys = episodes.of * layout.brokers + outages.broker[episodes.outage]
     row, who = np.nonzero(layout.replicas[of_class] >= 0)
@@ -335,4 +350,5 @@ def _planned(layout: Layout, outages: Outages, episodes: _Episodes, episode: Lon
         forgets=outages.forgets[found],
         empty=outages.empty[found],
         cause=outages.component[found] + 1,
+        power=outages.power[found],
     )

@@ -29,7 +29,7 @@ from model.analyses.forecast.sampling import Flags, Floats, Longs
 Ints = NDArray[np.int32]
 NEVER = 1 << 58
 MEASURES = ("leaderless", "under_min_isr", "stalled", "under_replicated")
-EVENTS = ("cut", "gone", "acked1")
+EVENTS = ("cut", "gone", "acked1", "tail")
 
 
 class Machines(NamedTuple):
@@ -92,6 +92,7 @@ class Planned(NamedTuple):
     empty: Flags
     cause: Longs
     """A number of a cause; 0 is the time until a death is noticed."""
+    power: Flags
 
 
 class Played(NamedTuple):
@@ -139,13 +140,15 @@ class _Rows:
         self._down = np.zeros((rows, width), np.bool_)
         self._slow = np.zeros((rows, width), np.bool_)
         self._lost = np.zeros((rows, width), np.bool_)
+        self._dark = np.full((rows, width), -1)
+        """Since when they are down without power."""
         self._missing = np.full((rows, width), -1)
         self._caught = np.full((rows, width), NEVER)
         self._cause = np.zeros((rows, width), np.int64)
 
     _BY_ROW = (
         "id", "_next", "_end", "_first", "_there", "_state", "_now", "_elected", "_served", "_down", "_slow", "_lost",
-        "_missing", "_caught", "_cause",
+        "_dark", "_missing", "_caught", "_cause",
     )  # fmt: skip
 
     def step(self) -> None:
@@ -214,6 +217,7 @@ class _Rows:
             self._slow[rows, who] = True
             return
         self._down[rows, who] = True
+        self._lose_tails(rows, who, self._planned.power[outage])
         self._caught[rows, who] = NEVER
         self._missing[rows, who] = -1
         rows = rows[self._machines.leader[self._state[rows]] == who]
@@ -221,6 +225,13 @@ class _Rows:
         fetching = at < NEVER
         self._missing[rows] = np.where(fetching, at - self._now[rows][:, None], self._missing[rows])
         self._caught[rows] = NEVER
+
+    def _lose_tails(self, rows: Longs, who: Longs, power: Flags) -> None:
+        """Where all in sync lost power at this very moment, nobody has what was not on disk."""
+        now, in_sync = self._now[rows], self._machines.in_isr[self._state[rows]]
+        self._dark[rows, who] = np.where(power, now, -1)
+        everybody = (~in_sync | (self._dark[rows] == now[:, None])).all(axis=1)
+        self.events[self.id[rows], 3] += power & in_sync[np.arange(len(rows)), who] & everybody
 
     def _fence(self, rows: Longs, outage: Longs, slow: bool) -> None:
         who = self._planned.who[outage]
@@ -242,6 +253,7 @@ class _Rows:
             self._slow[rows, who] = False
         else:
             self._down[rows, who] = False
+            self._dark[rows, who] = -1
             self._lost[rows, who] |= self._planned.empty[outage]
             before = self._machines.leader[self._state[rows]]
             self._step(rows, np.where(self._planned.forgets[outage], REGISTERED, RETURNED), who)

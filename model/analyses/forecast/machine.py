@@ -178,6 +178,8 @@ class Outage(NamedTuple):
     forgets: bool = True
     empty: bool = False
     """Its data is gone when it comes back."""
+    power: bool = False
+    """What it had not written to disk is gone: Kafka leaves that to the page cache."""
 
 
 class Course(NamedTuple):
@@ -190,6 +192,8 @@ class Course(NamedTuple):
     cut: int = 0
     gone: int = 0
     acked1: int = 0
+    tail: int = 0
+    """All in sync lost power at once."""
 
 
 FOREVER_MS = 1 << 62
@@ -234,6 +238,8 @@ class _Play:
         self._down: set[int] = set()
         self._slow: set[int] = set()
         self._lost: set[int] = set()
+        self._dark: dict[int, int] = {}
+        """Who is down without power → since when."""
         self._missing: dict[int, int] = {}
         """Who waits for a leader to fetch from → how long it will fetch."""
         self._caught: dict[int, int] = {}
@@ -289,6 +295,11 @@ class _Play:
             self._slow.add(who)
             return
         self._down.add(who)
+        self._dark.pop(who, None)
+        if outage.power:
+            self._dark[who] = self._now
+            in_sync = [each for each in range(self._rules.replicas) if self._state.isr >> each & 1]
+            self._sums["tail"] += who in in_sync and all(self._dark.get(each) == self._now for each in in_sync)
         self._caught.pop(who, None)
         self._missing.pop(who, None)
         if who == self._state.leader:
@@ -316,6 +327,7 @@ class _Play:
             self._slow.discard(who)
         else:
             self._down.discard(who)
+            self._dark.pop(who, None)
             self._lost |= {who} if outage.empty else set()
             led = self._state.leader != NOBODY
             self._step(registered(self._rules, self._state, who, forgets=outage.forgets))

@@ -4,15 +4,17 @@ What is played is a range of histories of some variants (`parameters`); what com
 as figures, as what helps, and as what the answer hangs on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 import msgspec
+import numpy as np
 
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast.assumptions import Assumptions
 from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
 from model.analyses.forecast.figures import (
+    MINUTE_MS,
     YEAR_MS,
     Action,
     Figures,
@@ -20,11 +22,19 @@ from model.analyses.forecast.figures import (
     actions_of,
     figures_of,
     pair_of,
+    scaled,
+    span,
     swings,
 )
-from model.analyses.forecast.forecast import ForecastParameters, Tally
+from model.analyses.forecast.forecast import ForecastParameters, Tally, arrays_of_variants
+from model.analyses.forecast.given import elections_of
+from model.analyses.forecast.kernel import apart, episodes_of, layout_of, play_block
+from model.analyses.forecast.lockstep import MEASURES
+from model.analyses.forecast.sampling import Accidents, Outages, places_of
+from model.analyses.forecast.statistics import Estimate, t_interval
 from model.analyses.image_arrays import racks_of, topics_of
 from model.cluster.cluster_image import ClusterImage
+from model.drills.scenario import Act, Deed, written
 from model.planning.layout import Sizes
 
 
@@ -50,6 +60,23 @@ class Help(msgspec.Struct, frozen=True):
     pair: Pair
 
 
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """The worst stretch of a history, from all in sync to all in sync again; minutes are of all partitions meant."""
+
+    history: int
+    start_ms: int
+    leaderless_min: float
+    under_min_isr_min: float
+    brokers: tuple[int, ...]
+    """Who was out, in the order in which they went."""
+    causes: tuple[str, ...]
+    scenario: str
+    """The same failures and returns, as `model.drills.scenario.written` writes them."""
+
+
+MOST_MOMENTS = 12
+
+
 class Playing:
     """All that plays of one question share. The first image is the cluster as it is."""
 
@@ -63,6 +90,8 @@ class Playing:
     ) -> None:
         """Without a seed it is the cluster's own. Raises AnalysisError where there is nothing to forecast."""
         self.images, self.assumed, self.sizes, self.horizon_ms = images, assumed, sizes, horizon_ms
+        self._elections: dict[int, dict[int, float]] = {}
+        """By image, of those above."""
         self.brokers = broker_ids(images)
         self.topics = topics_of(images[0])
         if not self.brokers or not images[0].partition_count:
@@ -71,6 +100,10 @@ class Playing:
 
     def cluster(self, image: ClusterImage, assumed: Assumptions) -> Cluster:
         """As it is played. Raises AnalysisError."""
+        if assumed.elects_by_fleet:
+            if id(image) not in self._elections:
+                self._elections[id(image)] = elections_of(image)
+            assumed = msgspec.structs.replace(assumed, elect_ms=self._elections[id(image)])
         return cluster_of(image, assumed, self.brokers, self.topics, self.sizes)
 
     def parameters(self, variants: Sequence[Cluster], first: int, histories: int) -> ForecastParameters:
@@ -101,6 +134,46 @@ class Playing:
         ]
         return tuple(sorted(helps, key=lambda one: -max(_gains(one.pair))))
 
+    def moments(self, tally: Tally, variants: Sequence[Cluster], topic: str = "") -> tuple[Moment, ...]:
+        """The worst moments of the worst histories of a topic, or of all together: they are played once more."""
+        place = self.topics.index(topic) if topic else len(self.topics)
+        worst = tally.arrays()["worst"][:, place].reshape(-1, 2).tolist()
+        chosen = sorted((pair for pair in worst if pair[0] >= 0), key=lambda pair: (-pair[1], pair[0]))
+        found = [self._moment(history, variants, place) for history, _ in chosen[:MOST_MOMENTS]]
+        return tuple(sorted(found, key=lambda one: (-one.leaderless_min - one.under_min_isr_min, one.history)))
+
+    def _moment(self, history: int, variants: Sequence[Cluster], place: int) -> Moment:
+        places = places_of([one.times for one in variants], self.horizon_ms)
+        accidents = Accidents(places, self.seed, range(history, history + 1), self.horizon_ms)
+        stretches = apart(accidents.of(variants[0].times))
+        layout = layout_of(arrays_of_variants(variants[:1]), 0, len(self.brokers), len(self.topics))
+        count = int(stretches.history[-1]) + 1
+        block = play_block(layout, stretches, episodes_of(stretches), count, self.horizon_ms, len(places) + 1)
+        sums = block.sums[:2] - np.stack([layout.refusing * 0, layout.refusing * self.horizon_ms])[:, None]
+        lost = sums.sum(axis=2) if place == len(self.topics) else sums[:, :, place]
+        worst = int(lost.sum(axis=0).argmax())
+        out = Outages._make(column[stretches.history == worst] for column in stretches)
+        order = np.argsort(out.start, kind="stable").tolist()
+        unled, under = (float(lost[measure, worst]) / MINUTE_MS for measure in range(2))
+        return Moment(
+            history=history, start_ms=int(out.start.min()), leaderless_min=unled, under_min_isr_min=under,
+            brokers=tuple(dict.fromkeys(self.brokers[int(out.broker[row])] for row in order)),
+            causes=tuple(dict.fromkeys(places[int(out.component[row])].name for row in order)),
+            scenario=written(self._acts(out)),
+        )  # fmt: skip
+
+    def _acts(self, out: Outages) -> Iterator[Act]:
+        """What is slow and lives is left out: a drill has no such thing."""
+        done: dict[tuple[int, Deed], list[int]] = {}
+        for row in np.flatnonzero(~out.slow).tolist():
+            broker = self.brokers[int(out.broker[row])]
+            done.setdefault((int(out.start[row]), Deed.STOP if out.clean[row] else Deed.KILL), []).append(broker)
+            done.setdefault((int(out.end[row]), Deed.START), []).append(broker)
+        last: int | None = None
+        for (at, deed), brokers in sorted(done.items()):
+            yield Act(deed, tuple(sorted(brokers)), None if last is None else float(at - last))
+            last = at
+
     @property
     def swings_count(self) -> int:
         """How many variants `swung` has."""
@@ -118,6 +191,38 @@ class Playing:
             for row, (key, low, high) in enumerate(swings(self.assumed))
         ]
         return tuple(sorted(found, key=lambda swing: -swing.width))
+
+
+def topic_pairs(tally: Tally, topics: Sequence[str], horizon_ms: int) -> dict[str, Pair]:
+    """By topic, the first variant less the second, over the same accidents."""
+    arrays = tally.arrays()
+    number = int(arrays["histories"].sum())
+    sums, squares = arrays["sum"].sum(axis=0), arrays["apart"][:, 1].sum(axis=0)
+    scale = YEAR_MS / horizon_ms / MINUTE_MS
+    found: dict[str, Pair] = {}
+    for row, name in enumerate(topics):
+        difference: dict[str, Estimate] = {}
+        for column, measure in enumerate(MEASURES):
+            total = float(sums[0, column, row] - sums[1, column, row])
+            low, high = t_interval(total, float(squares[column, row]), number)
+            figure = Estimate(mean=total / number, low=low, high=high if number > 1 else None, kind="t")
+            difference[measure] = scaled(figure, scale)
+        found[name] = Pair(difference=difference, variance_ratio={})
+    return found
+
+
+def compared(pair: Pair, change: str) -> Iterator[str]:
+    """What a change brings, in sentences."""
+    for measure, what in (("leaderless", "without leader"), ("under_min_isr", "under min ISR")):
+        found, verdict = pair.difference[measure], pair.verdict(measure)
+        if verdict:
+            size, less = (found, "fewer") if verdict > 0 else (scaled(found, -1), "more")
+            told = f"{span(size)} partition-minutes a year {less} {what}"
+            yield (f"With {change}: {told}, paired over the same years.")
+            continue
+        most = max(abs(found.low), abs(found.high or 0.0))
+        limit = f"no difference found {what}; if there is one, it is below {most:,.3g} min"
+        yield (f"With {change}: {limit if most else f'not a minute more or less {what}'}.")
 
 
 def _gains(pair: Pair) -> tuple[float, float]:

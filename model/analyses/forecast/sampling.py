@@ -59,7 +59,7 @@ class Restarts(msgspec.Struct, frozen=True, kw_only=True):
     """None begins while another broker is out for other reasons."""
 
 
-class Times(msgspec.Struct, frozen=True, kw_only=True):
+class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long things take in one variant of a cluster, ms; lists are by broker."""
 
     components: tuple[Component, ...]
@@ -72,6 +72,10 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     rejoin_ms: int
     refill_ms: tuple[int, ...]
     """To fetch everything."""
+    voters: tuple[int, ...] = ()
+    """Brokers that vote for the controller, too; voters apart from brokers never fail."""
+    spare_voters: int = 0
+    """So many may be out before nothing is elected, and nobody fenced or registered."""
 
 
 class Place(NamedTuple):
@@ -135,6 +139,7 @@ class Outages(NamedTuple):
     empty: Flags
     component: Longs
     """A place in `places_of`."""
+    power: Flags
 
 
 class _Raw(NamedTuple):
@@ -147,30 +152,46 @@ class _Raw(NamedTuple):
     forgets: Flags
     empty: Flags
     component: Longs
+    power: Flags
 
 
-def outages_of(
-    numbers: Floats, places: Sequence[Place], times: Times, horizon_ms: int, seed: int, histories: range
-) -> Outages:
-    """What these numbers make of one variant. `histories` are those whose `numbers` they are."""
-    by_name = {place.name: (index, place) for index, place in enumerate(places)}
-    rows = [_drawn(numbers, *by_name[one.name], one, times, horizon_ms, seed, histories) for one in times.components]
-    raw = _joined(rows)
-    for number, restarts in enumerate(times.restarts):
-        index, place = by_name[_restarts_name(number)]
-        raw = _joined([raw, _rolled(numbers[:, place.at], index, restarts, raw, times, horizon_ms)])
-    return _timed(_united(raw, times), times)
+class Accidents:
+    """What these histories' numbers make of variants; what several variants have alike is worked out once."""
+
+    def __init__(self, places: Sequence[Place], seed: int, histories: range, horizon_ms: int) -> None:
+        self._numbers = draw(places, seed, histories)
+        self._places = {place.name: (index, place) for index, place in enumerate(places)}
+        self._seed, self._histories, self._horizon_ms = seed, histories, horizon_ms
+        self._drawn: dict[tuple[Component, int], _Raw] = {}
+
+    def of(self, times: Times) -> Outages:
+        """One variant's outages."""
+        raw = _joined([self._of_component(one, times.lag_ms) for one in times.components])
+        for number, restarts in enumerate(times.restarts):
+            index, place = self._places[_restarts_name(number)]
+            windows = self._numbers[:, place.at]
+            raw = _joined([raw, _rolled(windows, index, restarts, raw, times, self._horizon_ms)])
+        quorum = _Quorum.of(raw, times)
+        return _timed(_united(raw, times, quorum), times, quorum)
+
+    def _of_component(self, one: Component, lag_ms: int) -> _Raw:
+        if (one, lag_ms) not in self._drawn:
+            index, place = self._places[one.name]
+            self._drawn[one, lag_ms] = _drawn(
+                self._numbers, index, place, one, lag_ms, self._horizon_ms, self._seed, self._histories
+            )
+        return self._drawn[one, lag_ms]
 
 
 def _joined(rows: Sequence[_Raw]) -> _Raw:
     if not rows:
         none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
-        return _Raw(none, none, none, none, no, no, no, no, none)
+        return _Raw(none, none, none, none, no, no, no, no, none, no)
     return _Raw._make(np.concatenate(columns) for columns in zip(*rows, strict=True))
 
 
 def _drawn(
-    numbers: Floats, index: int, place: Place, one: Component, times: Times, horizon_ms: int, seed: int, ids: range
+    numbers: Floats, index: int, place: Place, one: Component, lag_ms: int, horizon_ms: int, seed: int, ids: range
 ) -> _Raw:
     """One component's outages, a row for each of its brokers."""
     own = numbers[:, place.at : place.at + 3 * place.outages].reshape(len(numbers), place.outages, 3)
@@ -194,7 +215,7 @@ def _drawn(
     every = len(history) * brokers
     slow, forgets = one.effect == "slow", one.effect in ("crash", "empty")
     started = np.repeat(start, brokers)
-    ended = np.repeat(end, brokers) + one.more_ms + (times.lag_ms if slow else 0)
+    ended = np.repeat(end, brokers) + one.more_ms + (lag_ms if slow else 0)
     return _Raw(
         history=np.repeat(history, brokers),
         broker=np.tile(np.array(one.brokers, np.int64), len(history)),
@@ -205,6 +226,7 @@ def _drawn(
         forgets=np.full(every, forgets) | gone.reshape(-1),
         empty=np.full(every, one.effect == "empty") | gone.reshape(-1),
         component=np.full(every, index),
+        power=np.full(every, one.kind == "group" and one.effect == "crash"),
     )
 
 
@@ -236,7 +258,7 @@ def _rolled(lottery: Floats, index: int, restarts: Restarts, others: _Raw, times
             yes, no = np.full(len(here), True), np.full(len(here), False)
             then, which = at[here], np.full(len(here), broker)
             index_of = np.full(len(here), index)
-            found.append(_Raw(histories[here], which, then, then + down, no, yes, no, no, index_of))
+            found.append(_Raw(histories[here], which, then, then + down, no, yes, no, no, index_of, no))
             at = at + down + (rejoin + 1 if restarts.waits else 0)
         window = window + restarts.every_ms
     return _joined(found)
@@ -270,11 +292,44 @@ def _polite(at: Longs, down: int, busy: tuple[Longs, Longs]) -> Longs:
         at = np.where(late, ends - base + 1, at)
 
 
-def _united(raw: _Raw, times: Times) -> _Raw:
+class _Quorum(NamedTuple):
+    """When no majority of the voters is left, as numbers that tell histories apart; until a session after that."""
+
+    begin: Longs
+    until: Longs
+
+    @classmethod
+    def of(cls, raw: _Raw, times: Times) -> "_Quorum":
+        """Rule: what falls into such a time takes effect once each broker's fresh session would be over."""
+        votes = np.isin(raw.broker, times.voters) & ~raw.slow if times.voters else np.zeros(len(raw.start), np.bool_)
+        one_each = _merged(_taken(raw, votes), len(times.elect_ms))
+        base = one_each.history * SPAN
+        at = np.concatenate([base + one_each.start, base + one_each.end])
+        step = np.repeat([1, -1], len(base))
+        order = np.lexsort((step, at))
+        lost = np.cumsum(step[order]) > times.spare_voters
+        before = np.append(False, lost[:-1])[: len(lost)]
+        return cls(at[order][lost & ~before], at[order][~lost & before] + times.detect_ms)
+
+    def heard(self, history: Longs, at: Longs) -> Longs:
+        """When something that happens then is acted upon."""
+        key = history * SPAN + at
+        while len(self.begin):
+            place = np.searchsorted(self.begin, key, side="right") - 1
+            until = np.where(place >= 0, self.until[np.maximum(place, 0)], -1)
+            if not (key < until).any():
+                break
+            key = np.maximum(key, until)
+        return key - history * SPAN
+
+
+def _united(raw: _Raw, times: Times, quorum: _Quorum) -> _Raw:
     """What overlaps of one broker as one outage; nobody is slow who is out anyway."""
     elect = np.array(times.elect_ms, np.int64)
-    least = np.where(raw.clean, 0, times.detect_ms + elect[raw.broker])
-    raw = raw._replace(end=np.where(raw.slow, raw.end, np.maximum(raw.end, raw.start + least)))
+    noticed = quorum.heard(raw.history, raw.start + np.where(raw.clean, 0, times.detect_ms))
+    least = noticed + np.where(raw.clean, 0, elect[raw.broker])
+    end = np.maximum(quorum.heard(raw.history, raw.end), least)
+    raw = raw._replace(end=np.where(raw.slow, raw.end, end))
     hard = _merged(_taken(raw, ~raw.slow), len(elect))
     soft = _merged(_taken(raw, raw.slow), len(elect))
     if not len(soft.start):
@@ -312,13 +367,15 @@ def _merged(raw: _Raw, brokers: int) -> _Raw:
     )
 
 
-def _timed(raw: _Raw, times: Times) -> Outages:
+def _timed(raw: _Raw, times: Times, quorum: _Quorum) -> Outages:
     elect, refill = np.array(times.elect_ms, np.int64), np.array(times.refill_ms, np.int64)
-    fence = raw.start + np.where(raw.clean, 0, np.where(raw.slow, times.lag_ms, times.detect_ms))
+    noticed = raw.start + np.where(raw.clean, 0, np.where(raw.slow, times.lag_ms, times.detect_ms))
+    fence = quorum.heard(raw.history, noticed)
+    fence = np.where(raw.slow, np.minimum(fence, raw.end), fence)
     ready = fence + np.where(raw.clean | raw.slow, 0, elect[raw.broker])
     missed = times.rejoin_ms + (raw.end - raw.start) * times.rejoin_ppm // 1_000_000
     back = raw.end + np.where(raw.empty, np.maximum(refill[raw.broker], missed), missed)
     return Outages(
         raw.history, raw.broker, raw.start, fence, ready, raw.end, back,
-        raw.slow, raw.clean, raw.forgets, raw.empty, raw.component,
+        raw.slow, raw.clean, raw.forgets, raw.empty, raw.component, raw.power,
     )  # fmt: skip

@@ -114,6 +114,11 @@ def mean_of(total: float, squares: float, hit: int, largest: float, number: int,
     return Estimate(mean=total / number, low=low, high=high, kind="gamma", events=hit)
 
 
+def is_within(figure: Estimate, part: float) -> bool:
+    """Whether the interval is narrow enough to stop: half of it at most this part of the mean, by events enough."""
+    return figure.high is not None and figure.events >= TOO_FEW and (figure.high - figure.low) / 2 <= part * figure.mean
+
+
 def difference_of(values: Floats) -> Estimate:
     """Of pairs of histories: the mean of what is less afterwards."""
     low, high = t_interval(math.fsum(values.tolist()), math.fsum((values * values).tolist()), len(values))

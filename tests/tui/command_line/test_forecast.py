@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
@@ -88,6 +89,27 @@ def test_what_is_certainly_above_a_limit_fails(six: Path) -> None:
     assert kdrill(*wish, "--fail-above", "leaderless=100000").returncode == 0
 
 
+def test_it_stops_when_the_interval_is_narrow_enough_and_writes_tables(six: Path, tmp_path: Path) -> None:
+    wish = ("forecast", six, "--histories", "100000", "--engine", "here", "--quick", "--within", "15")
+    done = kdrill(*wish, "--json", "--store", tmp_path / "tables")
+    found = json.loads(done.stdout)
+    assert (found["stopped"], found["complete"], found["histories"] % 2_000) == (True, False, 0)
+    assert found["histories"] < 100_000
+    for measure in ("leaderless", "under_min_isr"):
+        figure = found["cluster"][measure]
+        assert (figure["high"] - figure["low"]) / 2 <= 0.15 * figure["mean"]
+    assert found["worst"][0]["scenario"].startswith(("K", "D"))
+    units, histories = (pq.read_table(tmp_path / "tables" / f"{name}.parquet") for name in ("units", "histories"))
+    assert histories.num_rows == found["histories"] and units.schema.metadata[b"seed"] == str(found["seed"]).encode()
+    rows = [row for row in units.to_pylist() if row["measure"] == "leaderless"]
+    assert {row["topic"] for row in rows} == {"audit", "orders"}
+    minutes = sum(row["sum_ms"] for row in rows) / 60_000 / found["histories"]
+    assert minutes == pytest.approx(found["cluster"]["leaderless"]["mean"])
+    assert sum(row["leaderless_ms"] for row in histories.to_pylist()) == sum(row["sum_ms"] for row in rows)
+    said = kdrill(*wish, "--store", six / "under").stderr
+    assert "--store" in said and "Traceback" not in said
+
+
 def test_assumptions_are_of_the_file(six: Path, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('format = "kdrill.assumptions/1"\n[rates]\nbroker.mtbf_h = 100000\n')
@@ -109,7 +131,7 @@ def test_rates_are_learnt_from_a_recording(six: Path, tmp_path: Path) -> None:
         (("--set", "orders"), "'orders' is not TOPIC:KEY=VALUE with a KEY of min.insync.replicas"),
         (("--set", "orders:retention.ms=5"), "is not TOPIC:KEY=VALUE"),
         (("--set", "orders:rf=many"), "rf is a number from 1 on"),
-        (("--set", "nothing:rf=2"), "--set: no topic is called nothing"),
+        (("--set", "nothing:rf=2"), "nothing:rf=2: no topic is called nothing"),
         (("--set", "orders:rf=9"), "9"),
         (("--fail-above", "lost=3"), "is not MEASURE=MIN"),
         (("--add-broker", "x"), "write it as ID or ID:RACK"),

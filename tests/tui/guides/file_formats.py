@@ -65,7 +65,7 @@ broker.mtbf_h = 2190
 rack.mtbf_h = { value = 87600, low = 8760, high = 175200, source = "our own" }
 [times]
 detect_s = 9.0
-elect_s = 0.1
+elect_s = 0.1  # or "fleet": as long as in a drill of each broker's failure
 rejoin = "proportional"  # or { fixed_s = 60 }
 [groups.power-a]
 brokers = [1, 2, 3]

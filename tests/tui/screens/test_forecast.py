@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from model.analyses.forecast import forecast
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
+from tests.tui.screens.pages import few_years
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.overlays import Describe
 from tui.engine.messages import STOPPABLE
@@ -21,10 +22,12 @@ def summary(pilot: Pilot[int]) -> str:
     return " ".join(kdrill(pilot).screen.query_one("#forecast", LiveText).copy_text.split())
 
 
-async def played(pilot: Pilot[int]) -> None:
+async def played(pilot: Pilot[int], histories: int = 200) -> None:
     """Goes to the forecast, and waits until all of it is played."""
+    few_years(pilot, histories)
     await press(pilot, "w")
-    await until(pilot, lambda: "10,000 of 10,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+    whole = f"{histories:,} of {histories:,} years"
+    await until(pilot, lambda: whole in summary(pilot) and STOPPABLE not in summary(pilot))
     await press(pilot)
 
 
@@ -40,14 +43,33 @@ async def test_it_tells_topics_causes_and_what_helps(still: str) -> None:
         assert "in process" in summary(pilot)
 
 
-async def test_enter_leads_to_partitions_and_to_the_failure_that_is_to_blame(still: str) -> None:
+async def test_enter_leads_to_a_topics_worst_moments_which_are_played_on_a_copy(still: str) -> None:
     async with opened(still, size=LARGE) as pilot:
         await played(pilot)
+        await press(pilot, "j")
         topic = rows(pilot, "forecast-topics").cursor_key
         await press(pilot, "enter")
+        moments = rows(pilot, "forecast-moments")
+        await until(pilot, lambda: moments.total > 0)
+        assert f"Worst moments of {topic}" in text(pilot) and "worst topics first" not in text(pilot)
+        await press(pilot, "escape")
+        assert "worst topics first" in text(pilot) and rows(pilot).cursor_key == topic
+        await press(pilot, "enter")
+        await until(pilot, lambda: bool(rows(pilot).cursor_key))
+        moment = moments.cursor_key
+        await press(pilot, "enter")
+        await until(pilot, lambda: mode(pilot) == "drill" and rows(pilot, "drill-timeline").total > 0)
+        assert kdrill(pilot).view_state.drill.played == moment
+        failed = {act for act in moment.split() if act[0] in "KD"}
+        assert failed and "cannot be played" not in text(pilot)
+        await press(pilot, "w", "o")
         await until(pilot, lambda: mode(pilot) == "partitions")
         assert kdrill(pilot).view_state.of("partitions").filter == f"topic:={topic}"
-        await press(pilot, "w")
+
+
+async def test_enter_leads_to_the_failure_that_is_to_blame(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
         causes = rows(pilot, "forecast-causes")
         causes.focus()
         while not causes.cursor_key.startswith("broker "):
@@ -56,6 +78,34 @@ async def test_enter_leads_to_partitions_and_to_the_failure_that_is_to_blame(sti
         await press(pilot, "enter")
         await until(pilot, lambda: mode(pilot) == "drill")
         assert kdrill(pilot).view_state.drill.kill == (broker,)
+
+
+async def test_a_change_is_played_beside_it_and_taken_back(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
+        topic = rows(pilot, "forecast-topics").cursor_key
+        await press(pilot, "p")
+        assert "there is no plan yet" in text(pilot)
+        kdrill(pilot).run_command(f"with {topic}:min.insync.replicas=1")
+        beside = f"With {topic}:min.insync.replicas=1: "
+        await until(pilot, lambda: beside in summary(pilot) and STOPPABLE not in summary(pilot))
+        assert "and with the change" in text(pilot) and "fewer" in text(pilot)
+        await press(pilot, "0")
+        await until(pilot, lambda: "200 of 200 years" in summary(pilot) and "With " not in summary(pilot))
+        assert "with the change" not in text(pilot)
+        await press(pilot, "0")
+        assert "nothing is played beside the cluster as it is" in text(pilot)
+
+
+async def test_the_plan_is_played_beside_it(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await press(pilot, "9", "enter")
+        await until(pilot, lambda: rows(pilot, "plan-changes").total > 0)
+        few_years(pilot)
+        await press(pilot, "w", "p")
+        await until(pilot, lambda: "With the plan: " in summary(pilot) and STOPPABLE not in summary(pilot))
+        await press(pilot, "p")
+        await until(pilot, lambda: "200 of 200 years" in summary(pilot) and "With " not in summary(pilot))
 
 
 async def test_d_tells_all_about_a_row(still: str) -> None:
@@ -91,18 +141,19 @@ async def test_what_was_played_stays_when_the_rest_is_given_up(
     monkeypatch.setattr(forecast.ForecastAnalysis, "kernel", slow)
     try:
         async with opened(still, size=LARGE) as pilot:
+            few_years(pilot, 2_500)
             await press(pilot, "w")
-            await until(pilot, lambda: "200 of 10,000 years played, about" in summary(pilot))
+            await until(pilot, lambda: "200 of 2,500 years played, about" in summary(pilot))
             shown = rows(pilot, "forecast-topics").answer.rows
             assert shown
             await press(pilot, key)
             await until(pilot, lambda: "stopped: r works it out" in summary(pilot))
-            assert "200 of 10,000 years" in summary(pilot)
+            assert "200 of 2,500 years" in summary(pilot)
             assert rows(pilot, "forecast-topics").answer.rows == shown
             await press(pilot, "x")
             assert "nothing is being worked out" in text(pilot)
             goes_on.set()
             await press(pilot, "r")
-            await until(pilot, lambda: "10,000 of 10,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+            await until(pilot, lambda: "2,500 of 2,500 years" in summary(pilot) and STOPPABLE not in summary(pilot))
     finally:
         goes_on.set()

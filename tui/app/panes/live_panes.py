@@ -186,7 +186,8 @@ class LiveRows(LineView):
         return self.question(asked, self._live_app.view_state)
 
     async def _fetch(self) -> None:
-        asked, before = self._asked, self._live_app.view_state
+        before = self._live_app.view_state
+        asked = msgspec.structs.replace(self._asked, key=self._sought or self.cursor_key)
         window = await self._live_app.link.rows(self.question(asked, before))
         # Meanwhile the list may have become one about something else, or about another moment.
         now = self._live_app.view_state

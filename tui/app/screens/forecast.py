@@ -12,7 +12,14 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowSelected
 from tui.engine.drill import choices as drill_choices
-from tui.engine.queries import ForecastActionList, ForecastCauseList, ForecastText, ForecastTopicList
+from tui.engine.queries import (
+    ForecastActionList,
+    ForecastCauseList,
+    ForecastMomentList,
+    ForecastText,
+    ForecastTopicList,
+)
+from tui.engine.view_state import Filter, Narrow, ViewState
 
 BROKER, RACK = "broker ", "rack "
 """How the names of causes begin that a drill can play."""
@@ -23,18 +30,14 @@ class Forecast(AskedScreen):
 
     place = "forecast"
     main_list = "forecast-topics"
+    moments = "forecast-moments"
     kept = "forecast"
 
     def panes(self) -> Iterable[Widget]:
         yield ByNeed(
             ByNeed(
-                Framed(
-                    "Minutes a year of a partition, worst topics first",
-                    LiveRows(ForecastTopicList()),
-                    id="topics-frame",
-                    least=(40, 7),
-                    grows=2,
-                ),
+                Framed("", LiveRows(ForecastTopicList()), id="topics-frame", least=(40, 7), grows=2),
+                Framed("", LiveRows(ForecastMomentList()), id="moments-frame", least=(40, 7), grows=2),
                 Framed(
                     "A year, as assumed",
                     LiveText(ForecastText(), id="forecast"),
@@ -72,8 +75,56 @@ class Forecast(AskedScreen):
         below = self.query_one("#forecast-below")
         self.set_class(focused is not None and below in focused.ancestors, "-below")
 
+    def on_mount(self) -> None:
+        self.watch(self.kdrill, "view_state", self._name_topics)
+
+    def _name_topics(self, state: ViewState) -> None:
+        beside = ", and with the change" if state.forecast.is_changed else ""
+        title = f"Minutes a year of a partition{beside}, worst topics first"
+        self.query_one("#topics-frame", Framed).name_it(title)
+
+    # A topic's worst moments take the place of the topics
+
+    @property
+    def list_at_hand(self) -> LiveRows:
+        at_hand = super().list_at_hand
+        hidden = at_hand.list_name == self.main_list and self.has_class("-moments")
+        return self.query_one(f"#{self.moments}", LiveRows) if hidden else at_hand
+
+    def is_offered(self, frame: Framed) -> bool:
+        return frame.id != ("topics-frame" if self.has_class("-moments") else "moments-frame")
+
+    def _show_moments(self, topic: str) -> None:
+        """Of this topic; empty: the topics again."""
+        self.intend(Filter(self.moments, ""))
+        self.intend(Narrow(self.moments, topic))
+        self.query_one("#moments-frame", Framed).name_it(f"Worst moments of {topic}; enter: play it, on a copy")
+        self.set_class(bool(topic), "-moments")
+        self.set_focus(self.query_one(f"#{self.moments if topic else self.main_list}"))
+
+    def clear_filter(self) -> bool:
+        """Before the screen is left, a topic's moments."""
+        at_hand = self.list_at_hand.list_name == self.moments
+        if at_hand and not self.has_filter():
+            self._show_moments("")
+            return True
+        return super().clear_filter()
+
+    # Keys
+
     def action_more(self) -> None:
         self.ask(analysis_choices.with_more_years)
+
+    def action_play(self) -> None:
+        """The plan of the plans' screen beside the cluster as it is, or no longer."""
+        self.ask(analysis_choices.with_or_without_plan)
+
+    def action_made_up(self) -> None:
+        """The command that changes something; what is still to be typed."""
+        self.bottom.ask(":", "with ")
+
+    def action_reset(self) -> None:
+        self.ask(lambda state: analysis_choices.with_change(state, (), (), planned=False))
 
     def action_act(self) -> None:
         """Stops what is played; what has come stays."""
@@ -81,13 +132,17 @@ class Forecast(AskedScreen):
             self.say("nothing is being worked out")
 
     def action_describe(self) -> None:
-        self.kdrill.describe(ForecastText(key=self.list_at_hand.cursor_key))
+        rows = self.list_at_hand
+        topic = self.kdrill.view_state.of(self.moments).scope
+        self.kdrill.describe(ForecastText(key=topic if rows.list_name == self.moments else rows.cursor_key))
 
     def action_related(self) -> None:
         """The topic's partitions, or the broker."""
         rows = self.list_at_hand
-        if rows.list_name == self.main_list:
-            self.kdrill.show_partitions(f"topic:={rows.cursor_key}")
+        if rows.list_name in (self.main_list, self.moments):
+            scope = self.kdrill.view_state.of(self.moments).scope
+            topic = rows.cursor_key if rows.list_name == self.main_list else scope
+            self.kdrill.show_partitions(f"topic:={topic}")
         elif rows.cursor_key.startswith(BROKER):
             self.kdrill.show_broker(rows.cursor_key.removeprefix(BROKER))
         else:
@@ -95,9 +150,12 @@ class Forecast(AskedScreen):
 
     @on(RowSelected)
     def _open(self, event: RowSelected) -> None:
-        """The topic's partitions; the failure that is to blame, moment by moment; or all about what would help."""
+        """A topic's worst moments; one of them, or the failure that is to blame, played; or all about what helps."""
         if event.view.id == self.main_list:
-            self.kdrill.show_partitions(f"topic:={event.key}")
+            self._show_moments(event.key)
+        elif event.view.id == self.moments:
+            self.ask(lambda state: drill_choices.with_played(state, event.key, unclean=False))
+            self.kdrill.show_screen("drill")
         elif event.key.startswith((BROKER, RACK)):
             kind, _, name = event.key.partition(" ")
             thing = f"b{name}" if kind == "broker" else f"{drill_choices.RACK}{name}"

@@ -50,6 +50,7 @@ from model.consumers.assignors.group import NOBODY
 from model.planning.layout import Sizes, measured, sizes_of
 from model.planning.optimum.problem import Objective, Placement, PlacementProblem
 from model.planning.optimum.solving import solve
+from model.planning.plan import applied
 from model.planning.planner import plan
 from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.recordings.folder import RecordingError
@@ -58,9 +59,10 @@ from model.sources.source import SourceError
 from spark_tasks.engines import Engines, OnProgress
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
 from spark_tasks.worker import Waves
-from tui.engine.forecast import forecast_played
+from tui.engine.analysis import AnalysisAnswer
+from tui.engine.forecast_played import forecast_played
 from tui.engine.history.pages import HistorySoFar
-from tui.engine.plan.planned import planned
+from tui.engine.plan.planned import kept_plan, planned
 from tui.engine.questions import (
     DeathsQuestion,
     ForecastQuestion,
@@ -161,11 +163,12 @@ async def worked_out(
         return await history_read(question, engines, tag, told, part)
     if isinstance(question, ForecastQuestion):
         sizes = measured(image) or await asyncio.to_thread(known_sizes, image.provenance.source)
+        planned = await _as_planned(question.plan, image, engines, tag, told) if question.plan else None
 
         def known(result: Any, engine: str, note: str) -> None:
             part(EngineResult(result, engine, 0.0), note)
 
-        return await forecast_played(question, image, sizes, engines, tag, known)
+        return await forecast_played(question, image, sizes, planned, engines, tag, known)
     return await _WORK[type(question)](question, image, engines, tag, told)
 
 
@@ -271,6 +274,15 @@ async def _plan(
     except asyncio.CancelledError:
         ended.set()
         raise
+
+
+async def _as_planned(
+    question: PlanQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
+) -> ClusterImage:
+    """The cluster when the plan is carried out, but for the batches that were left out."""
+    made = await _plan(question, image, engines, tag, told)
+    kept = kept_plan(AnalysisAnswer(question, image, made.result))
+    return image if kept is None else await asyncio.to_thread(applied, image, kept)
 
 
 def request_of(question: PlanQuestion, image: ClusterImage) -> PlanRequest:

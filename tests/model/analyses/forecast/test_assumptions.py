@@ -17,8 +17,14 @@ from model.analyses.forecast.assumptions import (
     learnt,
     read,
 )
-from model.analyses.forecast.learning import learnt_from
+from model.analyses.forecast.figures import YEAR_MS
+from model.analyses.forecast.given import elections_of, learnt_from
+from model.analyses.forecast.playing import Playing
+from model.drills.drill import run
+from model.drills.scenario import of_brokers, ruled_by
 from tests.architecture.source_tree import ROOT
+from tests.model.analyses.forecast.test_as_the_controller import FIVE
+from tests.model.drills.test_voters import kraft
 from tests.model.recordings.lives import record
 from tests.spark.history.months import BUSY
 
@@ -56,6 +62,30 @@ def test_a_file_says_what_it_says_and_leaves_the_rest() -> None:
     assert found.groups == (Group(name="power-a", brokers=(1, 2, 3), mtbf_h=43_800.0),)
     assert found.calendars == (Calendar(every_d=30, min_per_broker=4, polite=False),)
     assert found.mtbf_h == {7: 400.0}
+
+
+def test_elections_take_as_long_as_a_fleets_drills_say() -> None:
+    assumed = read((HEAD + '[times]\nelect_s = "fleet"\n').encode(), "a.toml")
+    assert (assumed.elect_s, assumed.elects_by_fleet) == (None, True)
+    played, playing = elections_of(FIVE), Playing([FIVE], assumed, YEAR_MS)
+    drill = run(ruled_by(FIVE, 5), of_brokers([1]))
+    (outage,) = (each for each in drill.timeline.outages if each.partition.topic == "three")
+    elsewhere = outage.lasted_ms(drill.timeline.end_ms) - 18_000
+    assert 5 < played[1] < 200 and played[1] >= elsewhere * 0.8
+    times = playing.cluster(FIVE, assumed).times
+    assert times.elect_ms[playing.brokers.index(1)] == round(played[1])
+    lonely, assumed_ms = playing.brokers.index(3), Playing([FIVE], USUAL, YEAR_MS).cluster(FIVE, USUAL).times.elect_ms
+    assert 3 not in played and times.elect_ms[lonely] == assumed_ms[lonely]
+
+
+def test_voters_that_are_brokers_are_out_with_them() -> None:
+    image = kraft()
+    playing = Playing([image], USUAL, YEAR_MS)
+    times = playing.cluster(image, USUAL).times
+    assert image.quorum is not None
+    assert [playing.brokers[place] for place in times.voters] == [each.id for each in image.quorum.voters]
+    assert times.spare_voters == len(image.quorum.voters) - image.quorum.majority
+    assert Playing([FIVE], USUAL, YEAR_MS).cluster(FIVE, USUAL).times.voters == ()
 
 
 def test_the_example_of_the_reference_is_read() -> None:

@@ -9,16 +9,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.analyses.forecast.kernel import layout_of, play_block
-from model.analyses.forecast.machine import Course, Outage, Rules, play
+from model.analyses.forecast.kernel import Block, episodes_of, layout_of, play_block
+from model.analyses.forecast.machine import FOREVER_MS, Course, Outage, Rules, play
 from model.analyses.forecast.sampling import (
     HOUR_MS,
+    Accidents,
     Component,
     Outages,
     Restarts,
     Times,
-    draw,
-    outages_of,
     places_of,
 )
 from tests.model.analyses.forecast.variants import MINUTE_MS, YEAR_MS, classes, crashes, one_partition, times
@@ -30,20 +29,24 @@ def played_plainly(rules: Rules, replicas: tuple[int, ...], outages: Outages, hi
         start, fence, ready, end, back = (
             int(each[row]) for each in (outages.start, outages.fence, outages.ready, outages.end, outages.back)
         )
-        flags = (bool(each[row]) for each in (outages.slow, outages.clean, outages.forgets, outages.empty))
+        flags = (
+            bool(each[row]) for each in (outages.slow, outages.clean, outages.forgets, outages.empty, outages.power)
+        )
         by_broker[int(outages.broker[row])].append(Outage(start, fence, ready - fence, end, back - end, *flags))
     course = play(rules, replicas, by_broker, until)
     return course if rules.min_isr <= rules.replicas else course._replace(under_min_isr=until)
 
 
-def both(
+def by_kernel(
     arrays: Any, times: Times, brokers: int, topics: int, seed: int, histories: int, horizon_ms: int
-) -> tuple[Any, Any, Any, Outages]:
+) -> tuple[Block, Outages]:
     places = places_of([times], horizon_ms)
-    ids = range(histories)
-    outages = outages_of(draw(places, seed, ids), places, times, horizon_ms, seed, ids)
+    outages = Accidents(places, seed, range(histories), horizon_ms).of(times)
     layout = layout_of(arrays, 0, brokers, topics)
-    block = play_block(layout, outages, histories, horizon_ms, len(places) + 1)
+    return play_block(layout, outages, episodes_of(outages), histories, horizon_ms, len(places) + 1), outages
+
+
+def plainly(arrays: Any, block: Block, outages: Outages, histories: int, horizon_ms: int) -> tuple[Any, Any]:
     sums = np.zeros_like(block.sums)
     events = np.zeros_like(block.events)
     for number, replicas in enumerate(arrays["0.replicas"].tolist()):
@@ -56,14 +59,14 @@ def both(
                 count = int(arrays["0.count"][entry])
                 sums[:, history, int(arrays["0.topic"][entry])] += np.array(course[:4]) * count
                 events[history] += np.array(course[4:]) * count
-    return block, sums, events, outages
+    return sums, events
 
 
 def test_k1_the_draws_of_three_brokers() -> None:
     places = places_of([times(crashes(3), 3)], YEAR_MS)
     assert [place.outages for place in places] == [24, 24, 24]
     ids = range(5)
-    found = outages_of(draw(places, 7, ids), places, times(crashes(3), 3), YEAR_MS, 7, ids)
+    found = Accidents(places, 7, ids, YEAR_MS).of(times(crashes(3), 3))
     first = (found.history == 0) & (found.broker == 0)
     assert list(zip(found.start[first].tolist(), found.end[first].tolist(), strict=True)) == [
         (16211861675, 16212176743),
@@ -76,7 +79,7 @@ def test_k1_the_draws_of_three_brokers() -> None:
 
 def kernel_of(mtbf_h: float, mttr_min: float, histories: int) -> Any:
     assumed = times(crashes(3, mtbf_h, mttr_min), 3)
-    block, *_ = both(one_partition((0, 1, 2), 2), assumed, 3, 1, 7, histories, YEAR_MS)
+    block, _ = by_kernel(one_partition((0, 1, 2), 2), assumed, 3, 1, 7, histories, YEAR_MS)
     return block.sums[:, :, 0]
 
 
@@ -90,6 +93,33 @@ def test_k3_a_partition_whose_brokers_hardly_stand() -> None:
     found = kernel_of(100, 300, 200)
     assert found[:, 0].tolist() == [828100, 219047417, 1719000, 4921229384]
     assert found.sum(axis=1).tolist() == [2566150895, 51188751110, 290579220, 936984218722]
+
+
+def test_without_a_majority_of_voters_nobody_is_fenced_until_a_session_after_it_is_back() -> None:
+    """Beside the same outages where nobody votes, one by one."""
+    often = times(crashes(4, 100.0, 300.0), 4)
+    voting = times(crashes(4, 100.0, 300.0), 4, voters=(0, 1, 2), spare_voters=1)
+    places, ids = places_of([often], YEAR_MS), range(3)
+    without, found = (Accidents(places, 7, ids, YEAR_MS).of(each) for each in (often, voting))
+    later = same = 0
+    for row in range(len(found.start)):
+        history, start = int(found.history[row]), int(found.start[row])
+        own = (without.history == history) & (without.broker < 3)
+        outs = sorted(zip(without.start[own].tolist(), without.end[own].tolist(), strict=True))
+        moments = sorted([(at, 1) for at, _ in outs] + [(at, -1) for _, at in outs], key=lambda each: each)
+        down, lost, expected = 0, list[tuple[int, int]](), start + 9_000
+        for at, step in moments:
+            down += step
+            if down == 2 and step == 1:
+                lost.append((at, FOREVER_MS))
+            elif down == 1 and step == -1:
+                lost[-1] = (lost[-1][0], at + 9_000)
+        for since, until in lost:
+            expected = until if since <= expected < until else expected
+        assert int(found.fence[row]) == expected, (history, start)
+        later, same = later + (expected > start + 9_000), same + (expected == start + 9_000)
+        assert found.fence[row] < found.ready[row] <= found.end[row]
+    assert later > 20 and same > 20
 
 
 @st.composite
@@ -132,24 +162,26 @@ def random_times(draw: st.DrawFn, brokers: int) -> Times:
             )
             for broker in range(brokers)
         ]  # fmt: skip
-    restarts = Restarts(
-        every_ms=200 * HOUR_MS, down_ms=3 * MINUTE_MS, waits=draw(st.booleans()), polite=draw(st.booleans())
-    )
+    waits, polite = draw(st.booleans()), draw(st.booleans())
+    restarts = Restarts(every_ms=200 * HOUR_MS, down_ms=3 * MINUTE_MS, waits=waits, polite=polite)
     return times(
         tuple(found),
         brokers,
         restarts=draw(st.sampled_from(((), (restarts,)))),
         elect_ms=tuple(draw(st.lists(st.integers(0, 5_000), min_size=brokers, max_size=brokers))),
         rejoin_ppm=draw(st.sampled_from((0, 100_000, 2_000_000))),
+        voters=tuple(draw(st.sets(st.integers(0, brokers - 1)))),
+        spare_voters=draw(st.integers(0, 1)),
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.data(), st.integers(2, 5), st.integers(1, 3), st.integers(0, 2**64 - 1))
 def test_k4_the_kernel_is_the_plain_play(data: st.DataObject, brokers: int, topics: int, seed: int) -> None:
     arrays = data.draw(random_classes(brokers, topics))
     assumed = data.draw(random_times(brokers))
-    block, sums, events, outages = both(arrays, assumed, brokers, topics, seed, 4, 1_000 * HOUR_MS)
+    block, outages = by_kernel(arrays, assumed, brokers, topics, seed, 4, 1_000 * HOUR_MS)
+    sums, events = plainly(arrays, block, outages, 4, 1_000 * HOUR_MS)
     assert (block.sums == sums).all()
     assert (block.events == events).all()
     told = block.sums[:2].sum(axis=(1, 2)) - np.array([0, 1_000 * HOUR_MS * 4 * _refusing(arrays)])

@@ -59,8 +59,21 @@ CASES: dict[str, tuple[Rules, dict[int, list[Outage]], tuple[float, ...]]] = {
 def test_what_becomes_of_a_partition(case: str) -> None:
     rules, outages, seconds = CASES[case]
     course = play(rules, list(range(1, rules.replicas + 1)), outages)
-    measured = *(ms / 1000 for ms in course[:4]), *course[4:]
+    measured = *(ms / 1000 for ms in course[:4]), *course[4:7]
     assert measured == seconds
+
+
+def test_a_tail_is_lost_where_all_in_sync_lose_power_at_once() -> None:
+    """Kafka acknowledges what is in page caches; whoever kept power has it, whoever was out of the ISR never had."""
+    dark = {each: [crash(0, 600, power=True)] for each in (1, 2, 3)}
+    assert play(THREE, [1, 2, 3], dark).tail == 1
+    assert play(THREE, [1, 2, 3], {**dark, 3: [crash(0, 600)]}).tail == 0
+    assert play(THREE, [1, 2, 3], {**dark, 2: [crash(1, 600, power=True)]}).tail == 0
+    two = {each: [crash(100, 600, power=True)] for each in (1, 2)}
+    assert play(THREE, [1, 2, 3], {**two, 3: [crash(0, 10, 5)]}).tail == 0
+    assert play(THREE, [1, 2, 3], {**two, 3: [crash(0, 50, 120)]}).tail == 1
+    assert play(THREE, [1, 2, 3], {**two, 3: [crash(0, 700)]}).tail == 1
+    assert play(Rules(1, 1), [1], {1: [crash(0, 600, power=True), crash(900, 1000)]}).tail == 1
 
 
 def test_what_lies_behind_the_end_is_not_counted() -> None:

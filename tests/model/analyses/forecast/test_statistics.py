@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from model.analyses.forecast import statistics as s
+from tests.thorough import the_rest_when_asked
 
 CLOSE = 5e-6
 
@@ -82,3 +83,23 @@ def test_pairs() -> None:
 
 def test_weights_that_hide_how_few_they_are() -> None:
     assert s.effective([1, 1, 1, 7]) == pytest.approx(1.923077, rel=CLOSE)
+
+
+@pytest.mark.parametrize("case", the_rest_when_asked([(0.2, 60), (0.02, 500), (0.2, 1_500), (2.0, 500)]))
+def test_s8_who_stops_when_the_interval_is_narrow_is_as_often_right(case: tuple[float, int]) -> None:
+    """Events of 15 min on average, exponential, looked at after 200 histories and each half as many again."""
+    rate, runs = case
+    dice = np.random.Generator(np.random.Philox(key=[8, round(100 * rate)]))
+    covered = 0
+    for _ in range(runs):
+        minutes, checkpoint = np.empty(0), 200
+        while True:
+            events = dice.poisson(rate, checkpoint - len(minutes))
+            minutes = np.concatenate([minutes, dice.gamma(np.maximum(events, 1e-300), 15) * (events > 0)])
+            total, squares, hit = float(minutes.sum()), float((minutes**2).sum()), int(np.count_nonzero(minutes))
+            figure = s.mean_of(total, squares, hit, float(minutes.max()), len(minutes), 8 * 15)
+            if s.is_within(figure, 0.1):
+                break
+            checkpoint = checkpoint * 3 // 2
+        covered += figure.low <= rate * 15 <= (figure.high or 0)
+    assert covered >= (0.93 if runs > 100 else 0.85) * runs

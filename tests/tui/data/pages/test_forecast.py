@@ -34,8 +34,8 @@ def look() -> AnalysisAnswer:
     return asyncio.run(played(IMAGE))
 
 
-async def played(image: ClusterImage, histories: int = 4_000) -> AnalysisAnswer:
-    question, desk = ForecastQuestion(histories=histories), AnalysisService(lambda: image, lambda: None)
+async def played(image: ClusterImage, histories: int = 1_000, **changes: Any) -> AnalysisAnswer:
+    question, desk = ForecastQuestion(histories=histories, **changes), AnalysisService(lambda: image, lambda: None)
     try:
         await eventually_async(lambda: STOPPABLE not in desk.look(question).note)
         return desk.look(question)
@@ -72,6 +72,39 @@ def test_the_topic_that_is_certainly_worst_comes_first(look: AnalysisAnswer) -> 
     assert bars[0] > bars[1] > 0
 
 
+def test_worst_moments_say_who_failed_when_and_why(look: AnalysisAnswer) -> None:
+    answer = listed(look, "forecast-moments", scope="audit")
+    year, day, unled, under, who, why, _ = words(answer.rows[0])
+    assert int(year.replace(",", "")) < 1_000 and day.startswith("day ")
+    assert float(unled.replace(",", "")) <= float(under.replace(",", ""))
+    assert who.startswith("b") and why
+    lost = [float(words(row)[3].replace(",", "")) for row in answer.rows]
+    assert len(lost) > 2 and lost == sorted(lost, reverse=True)
+    assert all(row.key.startswith(("K", "D")) for row in answer.rows)
+    assert not listed(look, "forecast-moments").rows
+
+
+def test_a_change_is_beside_each_topic_with_its_verdict() -> None:
+    both = asyncio.run(played(IMAGE, 400, settings=(("audit", "rf", "3"),), add=((5, "c"),)))
+    answer = listed(both, "forecast-topics")
+    heads = [column.title for column in answer.columns]
+    audit = next(row for row in answer.rows if row.key == "audit")
+    before, after, fewer = (
+        float(words(audit)[heads.index(head)].replace(",", "")) for head in ("under min", "changed", "fewer")
+    )
+    assert fewer > 0 and before - after == pytest.approx(fewer, rel=0.1)
+    assert audit.cells[heads.index("fewer")][0][1] == "ok"
+    assert listed(both, "forecast-topics", sort="fewer").rows[-1].key == "audit"
+    assert "changed" in [column.title for column in listed(both, "forecast-causes").columns]
+    assert "With broker 5 added and audit:rf=3: " in told(both)
+    assert "with broker 5 added and audit:rf=3, minutes fewer" in told(both, "audit")
+
+
+def test_what_cannot_be_changed_is_said() -> None:
+    none = asyncio.run(played(IMAGE, 100, settings=(("nothing", "rf", "3"),)))
+    assert none.note == "nothing:rf=3: no topic is called nothing" and none.result is None
+
+
 def test_sorting_puts_the_least_first(look: AnalysisAnswer) -> None:
     answer = listed(look, "forecast-topics", sort="under_min_isr")
     assert [row.key for row in answer.rows] == ["orders", "audit"]
@@ -97,7 +130,7 @@ def test_the_figures_are_those_of_the_command(look: AnalysisAnswer, tmp_path: Pa
     path = tmp_path / "cluster.json"
     write_snapshot(path, IMAGE)
     printed = json.loads(
-        kdrill("forecast", path, "--quick", "--histories", "4000", "--json", "--engine", "here").stdout
+        kdrill("forecast", path, "--quick", "--histories", "1000", "--json", "--engine", "here").stdout
     )
     assert printed["seed"] == so_far.seed
     mean = so_far.figures.measures["leaderless"].mean
@@ -109,13 +142,13 @@ def test_what_is_assumed_is_marked(look: AnalysisAnswer) -> None:
     assert "21 of 21 rates are defaults, not yours" in text
     assert "broker.mtbf_h 2190 assumed, 730 to 8760" in text
     assert "Not modelled" not in text and "software defects" in text
-    assert "4,000 of 4,000 years, seed" in text
+    assert "1,000 of 1,000 years, seed" in text
 
 
-def test_more_years_narrow_the_interval() -> None:
-    figures = [asyncio.run(played(IMAGE, each)).result.figures.measures["leaderless"] for each in (100, 1_000)]
-    few, many = (figure.high - figure.low for figure in figures)
-    assert many < few / 2
+def test_more_years_narrow_the_interval(look: AnalysisAnswer) -> None:
+    of_a_few = asyncio.run(played(IMAGE, 60))
+    few, many = (each.result.figures.measures["leaderless"] for each in (of_a_few, look))
+    assert many.high - many.low < (few.high - few.low) / 2
 
 
 def test_a_cluster_without_partitions_says_so() -> None:
