@@ -198,8 +198,10 @@ def differences(theirs: Any, ours: Any, path: str = "") -> Iterator[tuple[str, A
             yield from differences(pairs[0][rank], pairs[1][rank], f"{path}[]")
     elif dataclasses.is_dataclass(theirs) and type(theirs) is type(ours):
         names = [each.name for each in dataclasses.fields(typing.cast("Any", theirs))]
-        if "error_code" in names and theirs.error_code != ours.error_code:
-            yield f"{path}.error_code", theirs.error_code.name, ours.error_code.name
+        errors = [getattr(each, "error_code", None) for each in (theirs, ours)]
+        if errors[0] != errors[1]:
+            said = [getattr(error, "name", error) for error in errors]
+            yield f"{path}.error_code", said[0], said[1]
             return
         for name in names:
             yield from differences(getattr(theirs, name), getattr(ours, name), f"{path}.{name}")

@@ -103,12 +103,13 @@ class Side:
 
 async def answers(theirs: Side, ours: Side, key: int, request: Any) -> tuple[Any, Any]:
     """What is only read is asked for again while a change is on its way."""
-    for _ in range(4 if key in READS else 1):
+    asked = 0
+    while True:
         told = await asyncio.gather(theirs.ask(request), ours.ask(request))
-        if CLOSED in told or not any(unlike(key, *told)):
-            break
+        asked += 1
+        if key not in READS or asked == 4 or CLOSED in told or not any(unlike(key, *told)):
+            return told[0], told[1]
         await asyncio.sleep(0.05)
-    return told[0], told[1]
 
 
 def unlike(key: int, theirs: Any, ours: Any) -> Iterator[str]:

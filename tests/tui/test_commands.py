@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tui.app.commands import WORDS, completed, parse_command
 from tui.cli import typed_requests
 from tui.engine.actions import CommandError
+from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.messages import Wish
-from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.queries import SandboxWish, WritePlan
 from tui.engine.view_state import ViewState
 

@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 from tui.app.analysis_choices import with_change
 from tui.engine.actions import SCREENS, CommandError
 from tui.engine.conditions import NO_PLAN_YET
+from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.messages import Wish
-from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.queries import SandboxWish, WritePlan
 from tui.engine.questions import MOST_MADE_UP, Request, added_of, setting_of
 from tui.engine.view_state import ViewState

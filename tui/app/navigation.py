@@ -39,6 +39,7 @@ from tui.app.tour import BEGUN, OVER, followed
 from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
 from tui.engine.cluster.queries import FindingText, ZnodeText
 from tui.engine.drill.choices import broker_of
+from tui.engine.history.queries import ComparisonText
 from tui.engine.link import DataLost
 from tui.engine.messages import (
     NO_NOTICE,
@@ -53,7 +54,6 @@ from tui.engine.messages import (
     TimeQuery,
     Wish,
 )
-from tui.engine.past.queries import ComparisonText
 from tui.engine.queries import ProposalText
 from tui.engine.questions import Request
 from tui.engine.view_state import Filter, ListState, Zoom, reduce

@@ -15,11 +15,10 @@ from tui.engine.cluster.overview import overview_picture
 from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
-from tui.engine.drill import queries as of_drill
 from tui.engine.drill.course import course_picture
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
-from tui.engine.history import queries as of_history
+from tui.engine.history import queries as of_past
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
 from tui.engine.opening import NO_WISH, ONLY_SHOWS
 from tui.engine.partitions.counts import partitions_picture
@@ -27,12 +26,11 @@ from tui.engine.partitions.map import map_window
 from tui.engine.partitions.reasons import partition_text
 from tui.engine.partitions.topics import topic_text, topics_window
 from tui.engine.past.pages import event_strip, past_comparison, past_event_text, past_window
-from tui.engine.past.queries import ComparisonText, EventStrip, MarkMoment, PastEventList, PastEventText, SaveSnapshot
 from tui.engine.plots import plot_text
 from tui.engine.router import Entry, Router
 from tui.engine.sandbox.pages import process_text, sandbox_links, sandbox_processes, sandbox_standing
 from tui.engine.sandbox.picture import cluster_picture
-from tui.engine.sweep import queries as of_sweep
+from tui.engine.sweep import queries as of_drills
 
 NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
 NO_PROCESSES = f"{ONLY_SHOWS}: a sandbox is broken in a terminal"
@@ -74,21 +72,21 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
     Entry(queries.GroupText, Router.of_moment, group_text, wants=LAGS),
     # A drill
-    Entry(of_drill.DrillBrokerList, Router.of_drill, drill_brokers),
-    Entry(of_drill.DrillTimelineList, Router.of_drill, drill_timeline),
-    Entry(of_drill.DrillMapList, Router.of_drill, drill_map),
-    Entry(of_drill.DrillText, Router.of_drill, drill_text),
-    Entry(of_drill.DrillStepText, Router.of_drill, step_text),
-    Entry(of_drill.DrillMomentText, Router.of_drill, moment_text),
-    Entry(of_drill.CoursePicture, Router.of_drill, course_picture),
-    Entry(of_drill.DrillPartitionText, Router.of_drill, partition_drill_text),
+    Entry(of_drills.DrillBrokerList, Router.of_drill, drill_brokers),
+    Entry(of_drills.DrillTimelineList, Router.of_drill, drill_timeline),
+    Entry(of_drills.DrillMapList, Router.of_drill, drill_map),
+    Entry(of_drills.DrillText, Router.of_drill, drill_text),
+    Entry(of_drills.DrillStepText, Router.of_drill, step_text),
+    Entry(of_drills.DrillMomentText, Router.of_drill, moment_text),
+    Entry(of_drills.CoursePicture, Router.of_drill, course_picture),
+    Entry(of_drills.DrillPartitionText, Router.of_drill, partition_drill_text),
     # Analyses
-    Entry(of_sweep.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
-    Entry(of_sweep.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
-    Entry(of_sweep.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
-    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.pages.heat_page"),
-    Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
-    Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_drills.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
+    Entry(of_drills.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
+    Entry(of_drills.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_drills.HeatList, Router.of_analysis, "sweep.pages.heat_page"),
+    Entry(of_drills.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
+    Entry(of_drills.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
     Entry(queries.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),
     Entry(queries.LabStrategyList, Router.of_analysis, "lab.matrix.lab_strategies", wants=LAGS),
     Entry(queries.LabConsumerList, Router.of_analysis, "lab.rows.lab_consumers", wants=LAGS),
@@ -107,11 +105,11 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.PlanMatrix, Router.of_analysis, "plan.pictures.plan_matrix", wants=SIZES),
     Entry(queries.PlanText, Router.of_analysis, "plan.pages.plan_text", wants=SIZES),
     Entry(queries.PlanReviewText, Router.of_analysis, "plan.pages.plan_review", wants=SIZES),
-    Entry(of_history.HourList, Router.of_analysis, "history.pages.history_hours"),
-    Entry(of_history.MomentList, Router.of_analysis, "history.pages.history_moments"),
-    Entry(of_history.LeaderlessList, Router.of_analysis, "history.pages.history_topics"),
-    Entry(of_history.StormList, Router.of_analysis, "history.pages.history_groups"),
-    Entry(of_history.HistoryText, Router.of_analysis, "history.pages.history_text"),
+    Entry(of_past.HourList, Router.of_analysis, "history.pages.history_hours"),
+    Entry(of_past.MomentList, Router.of_analysis, "history.pages.history_moments"),
+    Entry(of_past.LeaderlessList, Router.of_analysis, "history.pages.history_topics"),
+    Entry(of_past.StormList, Router.of_analysis, "history.pages.history_groups"),
+    Entry(of_past.HistoryText, Router.of_analysis, "history.pages.history_text"),
     Entry(queries.ForecastTopicList, Router.of_analysis, "forecast.forecast_topics", wants=SIZES),
     Entry(queries.ForecastMomentList, Router.of_analysis, "forecast.forecast_moments", wants=SIZES),
     Entry(queries.ForecastCauseList, Router.of_analysis, "forecast.forecast_causes", wants=SIZES),
@@ -137,12 +135,12 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.ProcessText, Router.of_sandbox, process_text, refused=NO_PROCESSES),
     Entry(queries.SandboxWish, Router.wish, Router.in_sandbox, refused=NO_WISH),
     # The past
-    Entry(PastEventList, Router.of_past, past_window),
-    Entry(PastEventText, Router.of_past, past_event_text),
-    Entry(EventStrip, Router.of_past, event_strip),
-    Entry(ComparisonText, Router.of_past, past_comparison),
-    Entry(MarkMoment, Router.wish, Router.mark),
-    Entry(SaveSnapshot, Router.wish, Router.save_snapshot, refused=NO_WISH),
+    Entry(of_past.PastEventList, Router.of_past, past_window),
+    Entry(of_past.PastEventText, Router.of_past, past_event_text),
+    Entry(of_past.EventStrip, Router.of_past, event_strip),
+    Entry(of_past.ComparisonText, Router.of_past, past_comparison),
+    Entry(of_past.MarkMoment, Router.wish, Router.mark),
+    Entry(of_past.SaveSnapshot, Router.wish, Router.save_snapshot, refused=NO_WISH),
     # What is done to the cluster, and what is under way
     Entry(queries.ProposalText, Router.of_proposal),
     Entry(queries.ConfirmProposal, Router.wish, Router.confirm, refused=NO_WISH),

@@ -13,9 +13,9 @@ from tests.tui.dashboard import Keys, foot, kdrill, mark, mode, opened, press, r
 from tui.app.export import ROWS_AT_ONCE
 from tui.app.screens.overlays import Describe
 from tui.engine.actions import NUMBERS, SCREENS, TIMED
+from tui.engine.history.queries import SaveSnapshot
 from tui.engine.link import DataLink
 from tui.engine.messages import ListQuery, Notice
-from tui.engine.past.queries import SaveSnapshot
 from tui.engine.rows import Window
 
 SIMULATED = ("drill", "lab", "sweep", "plans", "forecast")

@@ -12,7 +12,7 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import FOLDED, unfolding
-from tui.engine.past.queries import EventStrip, PastEventList, PastEventText
+from tui.engine.history.queries import EventStrip, PastEventList, PastEventText
 
 NEWEST_FIRST = "Events, newest first; enter shows the cluster as it was then"
 TALL = 40

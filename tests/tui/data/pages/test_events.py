@@ -4,8 +4,8 @@ from model.cluster.changes import Change
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.events import effects_window, event_text, events_window, folded_window
 from tui.engine.cluster.queries import EffectList, EventList, EventText, unfolding
+from tui.engine.history.queries import PastEventList
 from tui.engine.listing import Memory
-from tui.engine.past.queries import PastEventList
 
 FEED = (
     Change("controller-elected", "controller", "b4 elected", "info", WRITTEN_MS, 16, "/controller"),
