@@ -17,19 +17,6 @@ from model.controller.generations import LATEST, Generation
 from model.controller.placement import BrokerMetadata, RackMode, brokers_by_mode
 from model.controller.refusal import Refusal
 
-Target = Literal["to-earliest", "to-latest", "to-current", "to-offset", "shift-by", "to-time"]
-
-
-class Reset(msgspec.Struct, frozen=True):
-    """Where a group's offsets are to be set to: `number` is the offset, the shift in records, or ms since the epoch.
-
-    Source: `ConsumerGroupCommand.resetOffsets` (3.9), KIP-122 (0.11).
-    """
-
-    target: Target
-    number: int = 0
-
-
 Operation = Literal["create", "set", "delete", "check"]
 """A `check` writes nothing: it says of a znode that it must not have changed."""
 

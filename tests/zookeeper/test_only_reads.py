@@ -8,7 +8,7 @@ import pytest
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
-from model.hosts.zookeeper.throttle import Meter
+from model.hosts.zookeeper.settings import Meter
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.harness.zookeeper import kazoo
 from tests.zookeeper.conftest import OpenReader

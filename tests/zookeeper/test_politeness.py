@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from model.hosts.zookeeper.reader import MULTI_READ_BATCH, ZooKeeperReader
-from model.hosts.zookeeper.throttle import ReadLimits
+from model.hosts.zookeeper.settings import ReadLimits
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy

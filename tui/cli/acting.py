@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 import click
 import msgspec
 
-from model.actions.proposal import ActionRefused, Proposal, Reset
+from model.actions.proposal import ActionRefused, Proposal
+from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
 from model.cluster.whole_file import MOST_FACTS, read_text
 from model.hosts.acting.carrying_out import UnansweredError, WriteOutcome, carry_out, shown

@@ -15,7 +15,7 @@ import msgspec
 
 from model.analyses.errors import AnalysisError
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
-from model.hosts.zookeeper.throttle import ReadLimits
+from model.hosts.zookeeper.settings import ReadLimits
 from spark_tasks.messages import JobFailed, SparkLost
 from tui.cli.output import begun_s, progress, tell
 from tui.engine.config import ClusterConfig, Config, ConfigError, Elsewhere, SaslConfig, TlsConfig, load_config

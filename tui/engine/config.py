@@ -35,7 +35,7 @@ import msgspec
 from platformdirs import user_config_path
 
 from model.cluster.whole_file import read_text, typed_path
-from model.hosts.zookeeper.throttle import ReadLimits
+from model.hosts.zookeeper.settings import ReadLimits
 from tui.engine.palette import THEMES
 
 _TOKEN = re.compile(

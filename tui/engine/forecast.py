@@ -24,9 +24,9 @@ from model.analyses.forecast.statistics import Estimate
 from model.cluster.texts import listed
 from model.drills.voters import not_forecast
 from tui.engine import glyphs
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Numbers, Texts, whole_numbers
 from tui.engine.forecast_played import ForecastSoFar
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import drawn, heat

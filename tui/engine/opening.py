@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from model.hosts.client_security.values import KafkaSecurity, Tls
-from model.hosts.zookeeper.throttle import ReadLimits
+from model.hosts.zookeeper.settings import ReadLimits
 from model.sandbox.control.messages import SandboxOptions, SandboxState
 from tui.engine.messages import SANDBOX
 

@@ -15,6 +15,7 @@ from tui.engine.cluster.overview import overview_picture
 from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
+from tui.engine.drill import queries as of_drill
 from tui.engine.drill.course import course_picture
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
@@ -30,7 +31,7 @@ from tui.engine.plots import plot_text
 from tui.engine.router import Entry, Router
 from tui.engine.sandbox.pages import process_text, sandbox_links, sandbox_processes, sandbox_standing
 from tui.engine.sandbox.picture import cluster_picture
-from tui.engine.sweep import queries as of_drills
+from tui.engine.sweep import queries as of_sweep
 
 NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
 NO_PROCESSES = f"{ONLY_SHOWS}: a sandbox is broken in a terminal"
@@ -72,21 +73,21 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
     Entry(queries.GroupText, Router.of_moment, group_text, wants=LAGS),
     # A drill
-    Entry(of_drills.DrillBrokerList, Router.of_drill, drill_brokers),
-    Entry(of_drills.DrillTimelineList, Router.of_drill, drill_timeline),
-    Entry(of_drills.DrillMapList, Router.of_drill, drill_map),
-    Entry(of_drills.DrillText, Router.of_drill, drill_text),
-    Entry(of_drills.DrillStepText, Router.of_drill, step_text),
-    Entry(of_drills.DrillMomentText, Router.of_drill, moment_text),
-    Entry(of_drills.CoursePicture, Router.of_drill, course_picture),
-    Entry(of_drills.DrillPartitionText, Router.of_drill, partition_drill_text),
+    Entry(of_drill.DrillBrokerList, Router.of_drill, drill_brokers),
+    Entry(of_drill.DrillTimelineList, Router.of_drill, drill_timeline),
+    Entry(of_drill.DrillMapList, Router.of_drill, drill_map),
+    Entry(of_drill.DrillText, Router.of_drill, drill_text),
+    Entry(of_drill.DrillStepText, Router.of_drill, step_text),
+    Entry(of_drill.DrillMomentText, Router.of_drill, moment_text),
+    Entry(of_drill.CoursePicture, Router.of_drill, course_picture),
+    Entry(of_drill.DrillPartitionText, Router.of_drill, partition_drill_text),
     # Analyses
-    Entry(of_drills.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
-    Entry(of_drills.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
-    Entry(of_drills.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
-    Entry(of_drills.HeatList, Router.of_analysis, "sweep.pages.heat_page"),
-    Entry(of_drills.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
-    Entry(of_drills.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_sweep.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
+    Entry(of_sweep.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
+    Entry(of_sweep.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.pages.heat_page"),
+    Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
+    Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
     Entry(queries.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),
     Entry(queries.LabStrategyList, Router.of_analysis, "lab.matrix.lab_strategies", wants=LAGS),
     Entry(queries.LabConsumerList, Router.of_analysis, "lab.rows.lab_consumers", wants=LAGS),

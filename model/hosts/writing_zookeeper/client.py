@@ -29,8 +29,7 @@ from model.hosts.zookeeper.requests import (
     text_bytes,
     watch_event,
 )
-from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.throttle import Meter
+from model.hosts.zookeeper.settings import Meter, Settings
 from model.zookeeper.operations import (
     Answer,
     Check,

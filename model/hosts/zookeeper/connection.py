@@ -40,7 +40,7 @@ from model.hosts.zookeeper.requests import (
     MultiRead,
     watch_event,
 )
-from model.hosts.zookeeper.throttle import Meter
+from model.hosts.zookeeper.settings import Meter
 from model.zookeeper.operations import STAT, ZnodeChanged
 
 MAX_KEPT_BYTES = 64 << 20

@@ -38,8 +38,7 @@ from model.hosts.client_security.tls import is_refused_for_good, why_tls_failed
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
 from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperAuthFailed, ZooKeeperUnavailable, ZooKeeperUnsupported
 from model.hosts.zookeeper.requests import Request
-from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.throttle import Meter
+from model.hosts.zookeeper.settings import Meter, Settings, hosts_of
 
 
 class LastReason(logging.Handler):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from model.hosts.zookeeper.throttle import Usage
+from model.hosts.zookeeper.settings import Usage
 from model.zookeeper.operations import Children, Stat, Unread, Znode, ZnodeChanged
 
 

@@ -33,8 +33,7 @@ from model.hosts.zookeeper.requests import (
     unread,
 )
 from model.hosts.zookeeper.session import Session
-from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.throttle import Turnstile, Usage
+from model.hosts.zookeeper.settings import Settings, Turnstile, Usage
 from model.zookeeper.operations import (
     Children,
     Missing,

@@ -35,8 +35,7 @@ from model.hosts.zookeeper.protocol import (
     ZooKeeperUnsupported,
 )
 from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
-from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.throttle import Meter
+from model.hosts.zookeeper.settings import Meter, Settings, hosts_of
 from model.zookeeper.operations import Children, Missing
 
 FIRST_WITH_MULTI_READ = (3, 6, 0)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from model.hosts.client_security.tls import PLAIN_ON_TLS
 from model.hosts.zookeeper.protocol import Connected, ConnectionState
-from model.hosts.zookeeper.settings import hosts_of
-from model.hosts.zookeeper.throttle import Usage
+from model.hosts.zookeeper.settings import Usage, hosts_of
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Cost, Progress
 from model.sources.zookeeper.watching import Found

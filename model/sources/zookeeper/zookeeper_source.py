@@ -24,8 +24,7 @@ from model.hosts.zookeeper.protocol import (
     ZooKeeperUnavailable,
 )
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Credential, Sasl, Settings
-from model.hosts.zookeeper.throttle import ReadLimits, Usage
+from model.hosts.zookeeper.settings import Credential, ReadLimits, Sasl, Settings, Usage
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Batch, Cost, Phase, Progress, Sink, SourceStatus
 from model.sources.zookeeper.attempts import (

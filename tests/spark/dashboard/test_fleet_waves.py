@@ -22,7 +22,7 @@ from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
 from tui.engine.analyses.service import AnalysisService
 from tui.engine.analyses.work import fleet_of
-from tui.engine.analysis import STOPPED, AnalysisAnswer
+from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.questions import SweepQuestion
 
 IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})

@@ -36,7 +36,7 @@ from tests.spark.running_spark import RunningSpark
 from tests.tui.data.asked import ENTRIES
 from tui.app import analysis_choices
 from tui.engine.analyses.service import AnalysisService
-from tui.engine.analysis import AnalysisAnswer
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Memory, loaded, shown
 from tui.engine.messages import STOPPABLE
 from tui.engine.queries import ForecastActionList, ForecastCauseList, ForecastTopicList

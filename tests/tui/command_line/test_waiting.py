@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from model.hosts.zookeeper.throttle import ReadLimits
+from model.hosts.zookeeper.settings import ReadLimits
 from model.sources.source import Progress, Sink, SourceError, SourceStatus
 from tui.cli.output import IN_ALL, SAID_AFTER_S, Waiting
 from tui.engine.opening import Opening, Patience

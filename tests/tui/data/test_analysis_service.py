@@ -11,7 +11,7 @@ from model.cluster.cluster_image import ClusterImage
 from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
 from tui.engine.analyses.service import KEPT, AnalysisService
-from tui.engine.analysis import STOPPED
+from tui.engine.jobs import STOPPED
 from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})

@@ -21,16 +21,11 @@ from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.app.widgets.prompt_line import PromptLine
 from tui.engine.cluster.queries import BrokerText
 from tui.engine.drill import choices as drill_choices
-from tui.engine.link import DataLost
-from tui.engine.messages import STOPPABLE
-from tui.engine.questions import NO_DRILL, DrillPlan
-from tui.engine.sweep.queries import (
+from tui.engine.drill.queries import (
     GONE,
     STARTS,
     AtSecond,
     CoursePicture,
-    DeathList,
-    DeathText,
     DrillBrokerList,
     DrillMapList,
     DrillMomentText,
@@ -41,6 +36,10 @@ from tui.engine.sweep.queries import (
     InCell,
     ToMark,
 )
+from tui.engine.link import DataLost
+from tui.engine.messages import STOPPABLE
+from tui.engine.questions import NO_DRILL, DrillPlan
+from tui.engine.sweep.queries import DeathList, DeathText
 from tui.engine.view_state import VIEWS, SwitchView, ViewState
 
 LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding"

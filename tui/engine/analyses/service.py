@@ -20,7 +20,7 @@ from spark_tasks.engines import Engines, costs_file
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
 from spark_tasks.spark_client import EngineResult
 from tui.engine.analyses.work import worked_out
-from tui.engine.analysis import STOPPED, AnalysisAnswer
+from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written

@@ -59,9 +59,9 @@ from model.sources.source import SourceError
 from spark_tasks.engines import Engines, OnProgress
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
 from spark_tasks.worker import Waves
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.forecast_played import forecast_played
 from tui.engine.history.pages import HistorySoFar
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.plan.planned import kept_plan, planned
 from tui.engine.questions import (
     DeathsQuestion,

@@ -19,13 +19,13 @@ from model.drills.sentences import Step
 from model.drills.timeline import AnyRow, BrokerFenced, QuorumShrank, StateWritten
 from model.hosts.virtual.journal import ControllerElected, SessionEnded
 from tui.engine.drill.playback import MARKS, Counts, DrillAnswer, Playback
+from tui.engine.drill.queries import CoursePicture
 from tui.engine.glyphs import FOLD, area
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import drawn
 from tui.engine.rows import Line, Span, line, span
 from tui.engine.sheets import Sheet
-from tui.engine.sweep.queries import CoursePicture
 
 SILENCE_MS = 1_000
 """Shorter silences are never folded."""

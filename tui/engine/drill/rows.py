@@ -13,11 +13,7 @@ from model.drills.sentences import Step
 from tui.engine.cluster.brokers import host_of
 from tui.engine.drill.course import SIGN_STYLES, seconds, step_in_cell
 from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of
-from tui.engine.filters import Field, Texts
-from tui.engine.listing import Listing, place_in
-from tui.engine.partitions.rows import EDGES, MAP, MapColumns, map_columns, signs_of_state, thing
-from tui.engine.rows import Column, Line, Row, line, span
-from tui.engine.sweep.queries import (
+from tui.engine.drill.queries import (
     DIES,
     GONE,
     STARTS,
@@ -29,6 +25,10 @@ from tui.engine.sweep.queries import (
     InCell,
     ToMark,
 )
+from tui.engine.filters import Field, Texts
+from tui.engine.listing import Listing, place_in
+from tui.engine.partitions.rows import EDGES, MAP, MapColumns, map_columns, signs_of_state, thing
+from tui.engine.rows import Column, Line, Row, line, span
 
 T = TypeVar("T")
 

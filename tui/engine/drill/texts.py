@@ -23,11 +23,11 @@ from model.znodes.history import differences
 from model.znodes.paths import partition_state_path, recognise
 from tui.engine.drill.course import SIGN_STYLES, seconds
 from tui.engine.drill.playback import DrillAnswer, Playback, assumptions_of, scenario_of
+from tui.engine.drill.queries import DrillMomentText, DrillPartitionText, DrillStepText, DrillText
 from tui.engine.drill.rows import OUTCOMES
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import span
 from tui.engine.sheets import NAMES, Sheet, clock_text, duration_text, shortened
-from tui.engine.sweep.queries import DrillMomentText, DrillPartitionText, DrillStepText, DrillText
 
 COUNTER_NAMES = 13
 """Cells of the counters' names."""

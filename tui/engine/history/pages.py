@@ -12,10 +12,10 @@ from model.analyses.history.results import ClusterHistory, HistoryResult, Storm
 from model.cluster.texts import counted
 from model.recordings.folder import parse_time, said
 from tui.engine import glyphs
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Numbers, Texts, whole_numbers
 from tui.engine.history.hours import HOUR_MS, SIGNS, UNKNOWN, HourGrid, grid_of, took
 from tui.engine.history.queries import LOST, HistoryText, HourList, LeaderlessList, MomentList, StormList
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import (
     BESIDE,
     NAMED,

@@ -11,9 +11,9 @@ from model.analyses.previews.result import (
     estate_now,
     estate_totals,
 )
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.glyphs import bar
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import named_in, previews
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.rows import Column, Line, Row, Span, line, span

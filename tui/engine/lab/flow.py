@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY, Ints
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.glyphs import halves
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import Dealt, Tried, dealt, preview_of, tried
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer

@@ -13,10 +13,10 @@ import numpy as np
 
 from model.analyses.previews.result import Figures, StrategyPreview
 from model.consumers.assignors.group import NOBODY, Flags, Ints
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import Short
 from tui.engine.filters import Texts
 from tui.engine.glyphs import LEVELS, bar
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import Dealt, Preview, dealt, figures_tried, preview_of
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.queries import BLANK, LabStrategyList

@@ -19,10 +19,10 @@ from model.cluster.texts import listed
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Ints
 from model.consumers.ownership import not_previewed
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import Naming, Short, naming
 from tui.engine.consumers.owners import NO_OWNER, Sharing, shared
 from tui.engine.consumers.ownership import graph_window
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.plots import SIGNS, grouped_bars, uncoloured

@@ -7,10 +7,10 @@ from model.analyses.previews.result import Figures
 from model.consumers.assignors.assignment import why
 from model.consumers.assignors.group import NOBODY
 from model.consumers.ownership import no_groups, not_previewed
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import JOINS, Short, readable
 from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.glyphs import bar
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import Preview, Shares, Tried, made_up_keys, named_in, nothing, previews, shares_of, tried
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer

@@ -14,8 +14,8 @@ from model.cluster.ids import KafkaGeneration
 from model.cluster.texts import counted, listed, replicas
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.glyphs import bars, paired
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.messages import TextAnswer
 from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
 from tui.engine.queries import PlanReviewText, PlanText

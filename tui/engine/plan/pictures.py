@@ -13,9 +13,9 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage, state_in
 from model.planning.layout import BrokerShare
 from model.planning.plan import Change, Plan
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts
 from tui.engine.glyphs import paired, scale
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import heat

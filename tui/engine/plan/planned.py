@@ -17,8 +17,8 @@ from model.cluster.texts import counted, replicas
 from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan, applied
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, place_in
 from tui.engine.queries import WritePlan
 from tui.engine.questions import PlanQuestion

@@ -15,8 +15,8 @@ from model.analyses.fleets.scenarios import GENERATORS, left_out
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from tui.engine import glyphs
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.counts import rack_name

@@ -14,8 +14,8 @@ import msgspec
 
 from model.analyses.drills.results import DrillResult, HeatMap, ScenarioOutcome
 from model.cluster.cluster_image import ClusterImage
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Texts
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import (
     BESIDE,
     NAMED,

@@ -12,8 +12,8 @@ from model.analyses.drills.results import DrillResult, LossChance, ScenarioOutco
 from model.cluster.texts import counted
 from model.drills.voters import not_forecast
 from tui.engine import glyphs
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Numbers, Texts, whole_numbers
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.questions import SweepQuestion

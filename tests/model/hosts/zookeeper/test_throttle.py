@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.zookeeper.throttle import (
+from model.hosts.zookeeper.settings import (
     FAST_MS,
     LEAST,
     LONGEST_READ_PAUSE_S,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.hosts.zookeeper.throttle import Usage
+from model.hosts.zookeeper.settings import Usage
 from model.sources.source import Progress
 from model.sources.zookeeper.attempts import Attempts
 

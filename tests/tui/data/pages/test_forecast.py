@@ -17,8 +17,8 @@ from tests.model.planning.clusters import cluster
 from tests.tui.data.asked import ENTRIES, list_query, text_query
 from tests.tui.data.small_cluster import NOW_MS
 from tui.engine.analyses.service import AnalysisService
-from tui.engine.analysis import AnalysisAnswer
 from tui.engine.forecast import ForecastSoFar, Scale
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Memory, loaded, shown
 from tui.engine.messages import STOPPABLE, TextAnswer
 from tui.engine.palette import drawn, heat

@@ -18,9 +18,9 @@ from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import small_image
 from tui.engine.acting.proposing import drills_said
 from tui.engine.drill.playback import DrillAnswer
+from tui.engine.drill.queries import DrillText
 from tui.engine.drill.texts import drill_text
 from tui.engine.questions import DrillPlan, PlanQuestion, SweepQuestion
-from tui.engine.sweep.queries import DrillText
 
 SAID = "Not forecast on KRaft: "
 

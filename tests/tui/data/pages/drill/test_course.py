@@ -15,9 +15,9 @@ from tests.tui.data.asked import rows_shown, text_shown
 from tests.tui.data.small_cluster import small_image, text_of
 from tui.engine.drill.course import axis_of, course_of, numbers_of, step_in_cell
 from tui.engine.drill.playback import MARKS, DrillAnswer, playback_of
+from tui.engine.drill.queries import AtSecond, CoursePicture, DrillTimelineList, InCell, ToMark
 from tui.engine.glyphs import ASCII, FOLD
 from tui.engine.questions import DrillPlan
-from tui.engine.sweep.queries import AtSecond, CoursePicture, DrillTimelineList, InCell, ToMark
 
 IMAGE = small_image()
 FILM = playback_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000)))

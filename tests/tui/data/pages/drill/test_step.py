@@ -12,9 +12,9 @@ from model.hosts.virtual.journal import Reasoned, RequestSent
 from tests.tui.data.asked import text_query, text_shown
 from tests.tui.data.small_cluster import small_image, text_of
 from tui.engine.drill.playback import DrillAnswer, Playback, playback_of
+from tui.engine.drill.queries import DrillBrokerList, DrillStepText
 from tui.engine.drill.rows import BROKER_COLUMNS, drill_brokers
 from tui.engine.questions import DrillPlan
-from tui.engine.sweep.queries import DrillBrokerList, DrillStepText
 
 STATE = [column.title for column in BROKER_COLUMNS].index("state")
 IMAGE = small_image()

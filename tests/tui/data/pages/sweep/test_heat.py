@@ -14,7 +14,7 @@ from model.analyses.drills.results import Counts, DrillParameters, DrillResult, 
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.image_arrays import arrays_of, racks_of
 from tests.tui.data.small_cluster import rows_of, small_image, text_of
-from tui.engine.analysis import AnalysisAnswer
+from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Memory
 from tui.engine.palette import HEATS
 from tui.engine.questions import DeathsQuestion, SweepQuestion
