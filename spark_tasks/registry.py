@@ -4,6 +4,7 @@ A module is imported when its analysis is wanted, and not before. A failure of t
 would try the same again three times, and tell it in a page.
 """
 
+import fcntl
 import os
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -65,13 +66,15 @@ class KernelTask:
 
     @contextmanager
     def _told(self) -> Generator[None]:
-        file = Path(self.players, str(os.getpid())) if self.players else None
-        try:
-            if file is not None:
-                file.touch()
+        if not self.players:
             yield
-        finally:
-            if file is not None:
+            return
+        file = Path(self.players, str(os.getpid()))
+        with file.open("wb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)  # whoever finds it free knows that this process is gone
+            try:
+                yield
+            finally:
                 file.unlink(missing_ok=True)
 
     def _played(self, tasks: Iterable[Sequence[int]]) -> Iterator[Batch]:

@@ -5,6 +5,7 @@ Rows never travel. Arrays go to executors elsewhere once, in parts, so that nobo
 last ones stay there for the next job. Libraries must be installed there; our packages go as one zip.
 """
 
+import fcntl
 import os
 import signal
 import threading
@@ -196,9 +197,20 @@ def end_players(folder: Path) -> None:
     with suppress(FileNotFoundError):
         folder.rename(ended)
         for player in ended.iterdir():
-            with suppress(ProcessLookupError):
-                os.kill(int(player.name), signal.SIGKILL)
+            if _is_held(player):
+                with suppress(ProcessLookupError):
+                    os.kill(int(player.name), signal.SIGKILL)
         rmtree(ended, ignore_errors=True)
+
+
+def _is_held(player: Path) -> bool:
+    """Whether the process is still at it. One that was killed leaves its file, and its id may be another's by now."""
+    with suppress(FileNotFoundError), player.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 Progress = tuple[tuple[int, int], tuple[int, int]]
