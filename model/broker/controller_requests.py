@@ -36,6 +36,7 @@ from model.broker.partition import (
 )
 from model.broker.replication import initial_fetch_state
 from model.cluster.ids import TopicPartition
+from model.cluster.texts import replicas as replica_list
 from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
     NO_EPOCH,
@@ -227,9 +228,10 @@ def serve_leader_and_isr(
     for told in request.partitions:
         name = told.partition
         held, topic_id = replicas.held.get(name), topic_ids.get(name.topic)
-        error = _refuse_to_serve(told, topic_id, epochs.broker, held, replicas)
-        if error is not None:
-            errors.append((name, error))
+        refused_here = _refuse_to_serve(told, topic_id, epochs.broker, held, replicas)
+        if refused_here is not None:
+            errors.append((name, refused_here.error))
+            reasons += _said("LeaderAndIsr", name, refused_here)
         else:
             log = replicas.logs(name)
             decision = _follow_order(told, topic_id, epochs, held, log, conditions(name.topic))
@@ -245,20 +247,45 @@ def serve_leader_and_isr(
     )
 
 
+class _RefusedHere(NamedTuple):
+    """One partition of a request that holds. `why` is empty where that is no news."""
+
+    error: str
+    why: str = ""
+
+
+def _said(what: str, name: TopicPartition, refused: _RefusedHere) -> tuple[str, ...]:
+    return (f"{name}: {what} refused, because {refused.why}.",) if refused.why else ()
+
+
+_LOG_DIR_FAILED = _RefusedHere("KAFKA_STORAGE_ERROR", "its log dir has failed")
+_REPEATED = _RefusedHere("STALE_CONTROLLER_EPOCH")  # by a controller that takes over, of all that holds
+
+
+def _older(told: int, held: int) -> str:
+    return f"leader epoch {told} is older than {held}, which holds here"
+
+
 def _refuse_to_serve(
     told: PartitionToServe, topic_id: str | None, broker: int, held: Partition | None, replicas: Replicas
-) -> str | None:
+) -> _RefusedHere | None:
     """In Kafka's order of checks."""
     if told.partition in replicas.offline:
-        return "KAFKA_STORAGE_ERROR"
+        return _LOG_DIR_FAILED
     known_id = held.topic_id if held is not None else _topic_id(replicas.logs(told.partition))
     if topic_id is not None and known_id is not None and topic_id != known_id:
-        return "INCONSISTENT_TOPIC_ID"
+        why = f"the controller says topic id {topic_id} and the log here has {known_id}"
+        return _RefusedHere("INCONSISTENT_TOPIC_ID", why)
     if held is None or told.state.leader_epoch > held.state.leader_epoch:
-        return None if broker in told.assignment.replicas else "UNKNOWN_TOPIC_OR_PARTITION"
-    if told.state.leader_epoch == held.state.leader_epoch and topic_id is not None and known_id is None:
+        if broker in told.assignment.replicas:
+            return None
+        why = f"broker {broker} is none of its replicas {replica_list(told.assignment.replicas)}"
+        return _RefusedHere("UNKNOWN_TOPIC_OR_PARTITION", why)
+    if told.state.leader_epoch < held.state.leader_epoch:
+        return _RefusedHere("STALE_CONTROLLER_EPOCH", _older(told.state.leader_epoch, held.state.leader_epoch))
+    if topic_id is not None and known_id is None:
         return None  # an upgraded controller gives the topic an id, and nothing else changes
-    return "STALE_CONTROLLER_EPOCH"
+    return _REPEATED
 
 
 def _topic_id(log: LogPositions | None) -> str | None:
@@ -320,24 +347,30 @@ def serve_stop_replica(
     refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
     if refused is not None:
         return refused
-    errors = [(told.partition, _refuse_to_stop(told, held, offline)) for told in request.partitions]
-    failed = {partition for partition, error in errors if error is not None}
+    outcomes = [(told.partition, _refuse_to_stop(told, held, offline)) for told in request.partitions]
+    failed = {partition: refused_here for partition, refused_here in outcomes if refused_here is not None}
     stopped = [told for told in request.partitions if told.partition not in failed]
     deleted = [told.partition for told in stopped if told.delete]
     commands: list[Command] = [StopFetching(told.partition) for told in stopped]
     return Served(
-        BrokerAnswer(partition_errors=tuple((partition, error) for partition, error in errors if error is not None)),
+        BrokerAnswer(partition_errors=tuple((partition, each.error) for partition, each in failed.items())),
         ruled_by(epochs, request.controller_epoch),
         removed=tuple(partition for partition in deleted if held.get(partition) is not None),
         commands=(*commands, *map(DeleteLog, deleted)),
-        reasons=tuple(f"{partition}: its log is deleted." for partition in deleted),
+        reasons=(
+            *(why for partition, each in failed.items() for why in _said("StopReplica", partition, each)),
+            *(f"{partition}: its log is deleted." for partition in deleted),
+        ),
     )
 
 
-def _refuse_to_stop(told: PartitionToStop, held: Held, offline: Collection[TopicPartition]) -> str | None:
+def _refuse_to_stop(told: PartitionToStop, held: Held, offline: Collection[TopicPartition]) -> _RefusedHere | None:
     if told.partition in offline:
-        return "KAFKA_STORAGE_ERROR"
+        return _LOG_DIR_FAILED
     current = held.get(told.partition)
     if current is None or told.leader_epoch in (EPOCH_DURING_DELETE, NO_EPOCH):
         return None
-    return "FENCED_LEADER_EPOCH" if told.leader_epoch < current.state.leader_epoch else None
+    newest = current.state.leader_epoch
+    if told.leader_epoch >= newest:
+        return None
+    return _RefusedHere("FENCED_LEADER_EPOCH", _older(told.leader_epoch, newest))

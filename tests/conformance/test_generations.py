@@ -12,6 +12,9 @@ from dataclasses import replace
 
 import pytest
 
+from model.cluster.ids import TopicPartition
+from model.controller.generations import generation_of
+from model.controller.steps.topics import TOPIC_IDS_FROM
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.releases import RELEASES, Release, install, install_or_skip
 from tests.conformance.kafka.ruled import Both
@@ -120,3 +123,23 @@ def test_the_controller_is_deposed(both: Both) -> None:
         )
     both.depose()
     both.create("after", {0: (1, 2)})
+
+
+def test_brokers_refuse_a_topic_whose_id_an_old_tool_took_once_the_controller_changes(both: Both) -> None:
+    """KAFKA-14190: the next controller gives the topic another id, and what brokers have is of the one before."""
+    if not has_topic_ids(both.release):
+        pytest.skip("topics have no ids")
+    both.create("lost", {0: (1, 2)})
+    both.add_partitions("lost", {0: (1, 2), 1: (2, 3)})
+    both.virtual.world.run_until(both.virtual.world.now_ms + 1)  # another time, another id
+    both.depose()
+    both.reassign("lost", 0, (1, 3))
+    stuck = both.elect_preferred("lost", 0).topics["lost"]
+    assert stuck is not None
+    assert stuck.adding == {"0": [3]}
+    assert "does not match the topic ID for partition lost-0" in both.real.brokers[1].log
+    assert both.virtual.nodes[1].broker.held[TopicPartition("lost", 0)].assignment.adding == ()
+
+
+def has_topic_ids(release: str) -> bool:
+    return generation_of(release).forms.topic_version >= TOPIC_IDS_FROM

@@ -25,6 +25,7 @@ from tests.conformance.kafka.releases import RELEASES, Installation, install
 from tests.conftest import start_zookeeper
 from tests.harness.host_processes import BrokerProcess
 from tests.harness.kafka import Cluster
+from tests.harness.waiting import eventually
 
 SETTINGS = """
 auto.leader.rebalance.enable=false
@@ -56,7 +57,9 @@ RELEASES_TRIED = ("3.9.1", "1.1.1")
 def examples(release: str) -> Iterator[Example]:
     """Those of a release, in an order in which each finds what it needs; most tools of 1.1.1 ask ZooKeeper."""
     text = (Path(__file__).parents[2] / f"data/kafka-tools/examples-{release}.txt").read_text()
-    for row in text.splitlines()[1:]:
+    for row in text.splitlines():
+        if row.startswith("#"):
+            continue
         marks, command, says = (part.strip() for part in row.split("|"))
         tool, _, words = command.removeprefix("kafka-").partition(" ")
         yield Example(tool, words, says, fails="f" in marks, until="u" in marks, short="s" in marks)
@@ -124,6 +127,8 @@ class Real:
         self._cluster.brokers[number].kill()
 
     def restart(self, number: int) -> None:
+        """Once its session has ended: it does not wait for that, it gives up."""
+        eventually(lambda: number not in self._cluster.registered(), f"the session of broker {number} to end")
         self._cluster.brokers[number].start()
         self._cluster.await_serving(number)
 

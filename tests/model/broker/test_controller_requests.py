@@ -142,6 +142,12 @@ def test_only_a_newer_leader_epoch_changes_a_partition(leader_epoch: int, error:
     served = serve(order(2, leader_epoch), held=held, logs={NAME: log})
     assert dict(served.answer.partition_errors).get(NAME) == error
     assert bool(served.changed) == (error is None)
+    # A controller that has taken over repeats what holds: that is no news.
+    assert served.reasons[:1] == {
+        2: ("orders-0: LeaderAndIsr refused, because leader epoch 2 is older than 3, which holds here.",),
+        3: (),
+        4: ("orders-0: broker 1 follows broker 2 in epoch 4.",),
+    }.get(leader_epoch)
 
 
 def test_each_partition_has_its_own_error() -> None:
@@ -160,6 +166,10 @@ def test_each_partition_has_its_own_error() -> None:
         (OTHER, "KAFKA_STORAGE_ERROR"),
         (TopicPartition("orders", 2), "UNKNOWN_TOPIC_OR_PARTITION"),
     )
+    assert served.reasons == (
+        "orders-1: LeaderAndIsr refused, because its log dir has failed.",
+        "orders-2: LeaderAndIsr refused, because broker 1 is none of its replicas 2,3.",
+    )
 
 
 def test_another_topic_of_the_same_name_is_refused() -> None:
@@ -175,6 +185,9 @@ def test_after_a_restart_the_id_of_the_topic_is_the_one_on_disk() -> None:
     on_disk = msgspec.structs.replace(log_to(5), topic_id="id-1")
     refused = serve(order(1, 1), logs={NAME: on_disk}, topic_id="id-2")
     assert refused.answer.partition_errors == ((NAME, "INCONSISTENT_TOPIC_ID"),)
+    assert refused.reasons == (
+        "orders-0: LeaderAndIsr refused, because the controller says topic id id-2 and the log here has id-1.",
+    )
     assert serve(order(1, 1), logs={NAME: on_disk}).changed[0].topic_id == "id-1"
     without = serve(order(1, 1), logs={NAME: log_to(5)}, topic_id="id-1")
     assert without.commands[0] == AssignTopicId(NAME, "id-1")
@@ -197,6 +210,11 @@ def test_a_replica_is_stopped_by_an_epoch_that_is_not_older(leader_epoch: int, e
     assert dict(served.answer.partition_errors).get(NAME) == error
     assert kinds(served) == ([StopFetching, DeleteLog] if error is None else [])
     assert served.removed == ((NAME,) if error is None else ())
+    assert served.reasons == (
+        ("orders-0: its log is deleted.",)
+        if error is None
+        else ("orders-0: StopReplica refused, because leader epoch 2 is older than 3, which holds here.",)
+    )
 
 
 def test_a_replica_that_is_only_stopped_is_kept() -> None:
