@@ -83,3 +83,13 @@ def test_a_controller_that_knows_the_id_writes_it_back_with_the_next_assignment(
     assert by_path(cluster.log)[ORDERS][-1].data["topic_id"] == BEFORE
     cluster.kill(3)
     assert cluster.nodes[2].broker.held[TopicPartition("orders", 0)].leads
+
+
+def test_an_id_that_is_written_back_before_the_controller_changes_stays() -> None:
+    cluster = with_a_topic_whose_id_an_old_tool_took()
+    assignment = TopicAssignment(partitions={0: (3, 2), 1: (2, 3)}, topic_id=BEFORE, version=3)
+    cluster.write(SetData(ORDERS, assignment.to_bytes()))
+    cluster.kill(1)
+    cluster.kill(3)
+    assert by_path(cluster.log)[ORDERS][-1].data["topic_id"] == BEFORE
+    assert [cluster.nodes[2].broker.held[TopicPartition("orders", number)].leads for number in (0, 1)] == [True, True]
