@@ -19,6 +19,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.releases import RELEASES, Release, install, install_or_skip
 from tests.conformance.kafka.ruled import Both
 from tests.harness.kafka import Cluster
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -133,11 +134,13 @@ def test_brokers_refuse_a_topic_whose_id_an_old_tool_took_once_the_controller_ch
     both.add_partitions("lost", {0: (1, 2), 1: (2, 3)})
     both.virtual.world.run_until(both.virtual.world.now_ms + 1)  # another time, another id
     both.depose()
+    both.create("taken-over", {0: (1,)})  # whose turn comes when the next controller has taken over
     both.reassign("lost", 0, (1, 3))
     stuck = both.elect_preferred("lost", 0).topics["lost"]
     assert stuck is not None
     assert stuck.adding == {"0": [3]}
-    assert "does not match the topic ID for partition lost-0" in both.real.brokers[1].log
+    refusal = "does not match the topic ID for partition lost-0"
+    assert eventually(lambda: refusal in both.real.brokers[1].log, "broker 1 to refuse")
     assert both.virtual.nodes[1].broker.held[TopicPartition("lost", 0)].assignment.adding == ()
 
 
