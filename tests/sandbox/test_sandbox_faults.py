@@ -3,11 +3,13 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from model.sandbox.control.messages import ProcessView, SandboxEvent, SandboxOptions
@@ -130,7 +132,10 @@ def members(lab: Lab, group: str) -> set[str]:
 
 async def until_members(lab: Lab, client: str, *, among: bool) -> None:
     async with asyncio.timeout(90):
-        while (client in await asyncio.to_thread(members, lab, "billing")) != among:
+        while True:
+            with suppress(KafkaException):  # the coordinator may be moving
+                if (client in await asyncio.to_thread(members, lab, "billing")) == among:
+                    return
             await asyncio.sleep(0.1)
 
 

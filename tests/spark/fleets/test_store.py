@@ -158,7 +158,8 @@ def test_an_executor_that_is_killed_costs_its_own_task_only(
     assert found == run_here(STORED_FLEET, ARRAYS, msgspec.structs.replace(parameters, folder=str(tmp_path / "well")))
     assert [row["id"] for row in read(tmp_path / "hurt")] == [*range(480)]
     again = [path for path, inode in before.items() if parts()[path] != inode]
-    assert len(before) < 16 and len(again) < 2  # of the sixteen a task has two, one of which may have been written
+    # Of the sixteen a task has two, and both may have been written when it was killed.
+    assert len(before) < 16 and len(again) <= 2
 
 
 def executor_of(folder: Path) -> int:
