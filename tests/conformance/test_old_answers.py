@@ -9,20 +9,19 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from confluent_kafka.cimpl import NewTopic
 
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.log.records import Codec, Producer, Record, RecordBatch, encode_batch, encode_message_set, records_of, scan
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.releases import install_or_skip
-from tests.harness.host_processes import LONG_SESSION, BrokerProcess, make_topic
+from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.kafka import Cluster
+from tests.harness.ours_beside_kafka import connected, two_alike
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(300)]
 
@@ -58,27 +57,14 @@ def places(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
     kafka, chroot = install_or_skip("3.9.1"), f"{zookeeper_server.address}/{folder.name}"
     with Cluster(kafka, chroot, folder, size=1, settings=alike) as java:
         ours = BrokerProcess(folder / "ours", f"{chroot}-ours", 1, settings + LONG_SESSION)
-        try:
-            ours.start()
-            ours.ready()
-            for address in (java.bootstrap, ours.address):
-                for topic, config in TOPICS.items():
-                    make_topic(address, NewTopic(topic, 1, 1, config=config))
-            yield java.bootstrap, ours.address
-        finally:
-            ours.kill()
+        with two_alike(java, ours, TOPICS) as both_places:
+            yield both_places
     shutil.rmtree(folder)
 
 
 @pytest.fixture
 async def both(places: tuple[str, str]) -> AsyncIterator[Both]:
-    async with AsyncExitStack() as stack:
-        connections: list[Connection] = []
-        for address in places:
-            host, _, port = address.partition(":")
-            connection = await Connection.open(host, int(port), "kdrill-test")
-            stack.push_async_callback(connection.close)
-            connections.append(connection)
+    async with connected(*places) as connections:
         yield Both(*connections)
 
 

@@ -6,11 +6,9 @@ import asyncio
 import random
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
 from typing import Any, NamedTuple
 
 import pytest
-from confluent_kafka.cimpl import NewTopic
 
 from model.broker.settings.catalogue import ALL_TOPIC_KEYS, DYNAMIC_KEYS, RATE_KEYS, broker_key
 from model.broker.settings.kinds import as_text
@@ -19,8 +17,9 @@ from model.hosts.wire.messages import shapes
 from model.hosts.wire.names import ApiKey, error_name
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.releases import install_or_skip
-from tests.harness.host_processes import LONG_SESSION, BrokerProcess, make_topic
+from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.kafka import Cluster
+from tests.harness.ours_beside_kafka import connected, two_alike
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(300)]
 
@@ -105,14 +104,8 @@ def places(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
         ours = BrokerProcess(folder / "ours", f"{chroot}-ours", 1)
         text = "".join(line + "\n" for line in ours.properties.read_text().splitlines() if line.startswith(KEPT_LINES))
         ours.properties.write_text(text + "\n".join(alike) + f"\n{LONG_SESSION}\n")
-        try:
-            ours.start()
-            ours.ready()
-            for address in (java.bootstrap, ours.address):
-                make_topic(address, NewTopic("orders", 1, 1))
-            yield java.bootstrap, ours.address
-        finally:
-            ours.kill()
+        with two_alike(java, ours, {"orders": {}}) as both_places:
+            yield both_places
     shutil.rmtree(folder)
 
 
@@ -121,15 +114,11 @@ KEPT_LINES = ("broker.id", "listeners", "log.dirs", "zookeeper.connect=", "kdril
 
 @pytest.fixture
 async def both(places: tuple[str, str]) -> AsyncIterator[Both]:
-    async with AsyncExitStack() as stack:
-        brokers: list[Broker] = []
-        for address in places:
-            host, _, port = address.partition(":")
-            connection = await Connection.open(host, int(port), "kdrill-test")
-            stack.push_async_callback(connection.close)
-            brokers.append(Broker(connection))
+    async with connected(*places) as connections:
+        brokers = [Broker(connection) for connection in connections]
+        for broker in brokers:
             for name in ("1", ""):
-                assert await brokers[-1].replace(BROKER, name, {}) == "NONE"
+                assert await broker.replace(BROKER, name, {}) == "NONE"
         yield Both(*brokers)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
-from tests.harness.host_processes import ControllerProcess, host
+from confluent_kafka.cimpl import NewTopic
+
+from model.hosts.wire.connection import Connection
+from tests.harness.host_processes import BrokerProcess, ControllerProcess, host, make_topic
 from tests.harness.kafka import SESSION_TIMEOUT_MS, Broker, Cluster
 from tests.harness.waiting import eventually
 
@@ -53,3 +56,29 @@ def paused(brokers: Mapping[int, Broker]) -> Iterator[None]:
     finally:
         for broker in brokers.values():
             broker.resume()
+
+
+@contextmanager
+def two_alike(java: Cluster, ours: BrokerProcess, topics: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """The addresses of a real broker and of ours, which begins here; each is a cluster of its own with these topics."""
+    try:
+        ours.start()
+        ours.ready()
+        for address in (java.bootstrap, ours.address):
+            for topic, config in topics.items():
+                make_topic(address, NewTopic(topic, 1, 1, config=dict(config)))
+        yield java.bootstrap, ours.address
+    finally:
+        ours.kill()
+
+
+@asynccontextmanager
+async def connected(*addresses: str) -> AsyncIterator[list[Connection]]:
+    """A connection to each."""
+    async with AsyncExitStack() as stack:
+        connections: list[Connection] = []
+        for address in addresses:
+            name, _, port = address.partition(":")
+            connections.append(await Connection.open(name, int(port), "kdrill-test"))
+            stack.push_async_callback(connections[-1].close)
+        yield connections

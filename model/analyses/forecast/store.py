@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from model.analyses.forecast.figures import FORMAT
 from model.analyses.forecast.forecast import UNIT, Tally
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
+from model.cluster.whole_file import write_whole
 
 _arrow: Any = pa
 _parquet: Any = pq
@@ -30,9 +31,9 @@ def write_tables(folder: Path, topics: Sequence[str], tally: Tally, *, seed: int
     folder.mkdir(parents=True, exist_ok=True)
     for name, columns in tables(topics, tally).items():
         table = _arrow.table(columns).replace_schema_metadata(about)
-        fresh = folder / f".{name}.parquet.part"
-        _parquet.write_table(table, fresh, compression="zstd")
-        fresh.replace(folder / f"{name}.parquet")
+        written = _arrow.BufferOutputStream()
+        _parquet.write_table(table, written, compression="zstd")
+        write_whole(folder / f"{name}.parquet", memoryview(written.getvalue()))
 
 
 def tables(topics: Sequence[str], tally: Tally) -> dict[str, dict[str, Any]]:

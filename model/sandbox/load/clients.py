@@ -275,8 +275,6 @@ class _Reading:
         partitions: Sequence[TopicPartition],
         run: str,
         ledger: Ledger,
-        *,
-        is_idempotent: bool = True,
     ) -> None:
         self.found: dict[TopicPartition, list[tuple[int, int]]] = {partition: [] for partition in partitions}
         self.consumer = Consumer(

@@ -143,7 +143,7 @@ def test_an_executor_that_is_killed_costs_its_own_task_only(
     cluster_spark: RunningSpark, spark_cluster: StandaloneCluster, tmp_path: Path
 ) -> None:
     asked = FleetParameters(generators=("random",), count=480)
-    parameters = StoredParameters(asked=asked, folder=str(tmp_path / "hurt"), scenarios_a_part=30)
+    parameters = StoredParameters(asked=asked, folder=str(tmp_path / "hurt"), scenarios_a_part=60)
 
     def parts() -> dict[Path, int]:
         return {path: path.stat().st_ino for path in tmp_path.glob("hurt/*/*.parquet")}
@@ -158,8 +158,7 @@ def test_an_executor_that_is_killed_costs_its_own_task_only(
     assert found == run_here(STORED_FLEET, ARRAYS, msgspec.structs.replace(parameters, folder=str(tmp_path / "well")))
     assert [row["id"] for row in read(tmp_path / "hurt")] == [*range(480)]
     again = [path for path, inode in before.items() if parts()[path] != inode]
-    # Of the sixteen a task has two, and both may have been written when it was killed.
-    assert len(before) < 16 and len(again) <= 2
+    assert len(before) < 8 and len(again) < 2  # a task has one of the eight, which may have been written
 
 
 def executor_of(folder: Path) -> int:
