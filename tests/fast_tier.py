@@ -7,7 +7,7 @@ runs it: its file goes into `NOT_FAST`, or its server into another test.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,14 @@ NOT_FAST = {
     "tests/model/hosts/zookeeper_consumer/": "ZooKeeper",
     "tests/model/log/records/test_damage_anywhere.py": "takes long: every byte changed",
     "tests/model/log/records/test_crc32c.py": "another Python",
+    "tests/model/log/recovery/test_folders_of_real_brokers.py": "takes long: whole folders",
     "tests/model/log/recovery/test_killed_writer.py": "kills a process",
     "tests/model/log/test_log_folder.py": "another Python",
     "tests/model/recordings/test_damaged_pages.py": "takes long: every page damaged",
     "tests/model/recordings/test_recording_live.py": "ZooKeeper",
     "tests/model/sources/coordinator_groups/": "listens",
     "tests/model/sources/kafka/": "listens",
+    "tests/tui/data/pages/test_forecast.py": "takes long: years are played",
     "tests/tui/data/pages/test_not_forecast.py": "another Python",
     "tests/tui/data/test_link.py": "data processes",
     "tests/tui/data/test_process.py": "data processes",
@@ -92,11 +94,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Before `-m` is looked at."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Before `-m` is looked at. What is `thorough` takes long, and is left out as it is of a plain run."""
     for item in items:
         if item.path.is_relative_to(ROOT) and is_fast(item.path.relative_to(ROOT).as_posix()):
             item.add_marker("fast")
+    if config.option.markexpr == EXPRESSION:
+        left_out = [item for item in items if item.get_closest_marker("thorough") is not None]
+        items[:] = [item for item in items if item.get_closest_marker("thorough") is None]
+        config.hook.pytest_deselected(items=left_out)
 
 
 class NothingStarted:

@@ -21,12 +21,12 @@ TOUCHES = {
 }
 
 
-def run(folder: Path, *lines: str) -> str:
+def run(folder: Path, *lines: str, options: tuple[str, ...] = ()) -> str:
     """What pytest says of a file with these lines, beside the hooks of the fast tier alone."""
     (folder / "test_it.py").write_text("\n".join(lines) + "\n")
     command = [sys.executable, "-m", "pytest", "-n", "0", "-c", os.devnull, "--rootdir", str(folder), "-q", str(folder)]
     done = subprocess.run(
-        [*command, "-p", "tests.fast_tier", "-p", "no:cacheprovider"],
+        [*command, "-p", "tests.fast_tier", "-p", "no:cacheprovider", *options],
         capture_output=True,
         text=True,
         check=False,
@@ -51,6 +51,16 @@ def test_another_test_may_do_so(tmp_path: Path) -> None:
         "@pytest.mark.fast\ndef test_quiet():\n    socket.socketpair()",
     )
     assert "2 passed" in said, said
+
+
+def test_what_is_thorough_takes_long_and_is_no_part_of_the_tier(tmp_path: Path) -> None:
+    profile = "from hypothesis import settings\nsettings.register_profile('kdrill')\n"
+    (tmp_path / "conftest.py").write_text(profile)
+    long = "@pytest.mark.fast\n@pytest.mark.thorough\ndef test_long(): pass"
+    lines = ("import pytest", long, "@pytest.mark.fast\ndef test_short(): pass")
+    command = ("-m", "fast")
+    assert "1 passed, 1 deselected" in (said := run(tmp_path, *lines, options=command)), said
+    assert "2 passed" in (said := run(tmp_path, *lines)), said
 
 
 @pytest.mark.parametrize("named", [*FAST, *NOT_FAST])
