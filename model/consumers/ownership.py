@@ -164,6 +164,10 @@ CAUSES_KEPT = 8
 NOTHING_MOVED_MS = 10_000
 """After so long a ZooKeeper group whose members changed and whose owners did not is done: four retries, two seconds
 apart (rebalance.max.retries, rebalance.backoff.ms), are over."""
+GIVEN_UP_MS = 60_000
+"""After so long one that left partitions without an owner, and moves nothing more, is done: its members have given up
+(`ConsumerRebalanceFailedException`), or nobody wants those partitions. More than ten seconds, for large groups take
+long and retries are set higher."""
 
 _Owned = dict[str, frozenset[TopicPartition]]
 _Move = tuple[TopicPartition, str | None, str | None]
@@ -319,4 +323,6 @@ def _is_over(group: GroupImage, image: ClusterImage, is_moved: bool, passed_ms: 
     if not group.members:
         return True
     counts = group_counts(group, image)
-    return not counts.unowned and not counts.dead_threads and (is_moved or passed_ms >= NOTHING_MOVED_MS)
+    if counts.unowned or counts.dead_threads:
+        return not is_moved and passed_ms >= GIVEN_UP_MS
+    return is_moved or passed_ms >= NOTHING_MOVED_MS

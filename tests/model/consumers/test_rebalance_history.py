@@ -7,7 +7,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, Member
 from model.cluster.records import GroupDescribed, MemberLeft, PartitionReleased, Record
-from model.consumers.ownership import KEPT, NOTHING_MOVED_MS, with_rebalances
+from model.consumers.ownership import GIVEN_UP_MS, KEPT, NOTHING_MOVED_MS, with_rebalances
 from tests.model.cluster.build import NOW_MS, brokers, claims, consumer, image, topic
 
 ORDERS = [TopicPartition("orders", number) for number in range(4)]
@@ -83,6 +83,17 @@ def test_a_member_that_gets_nothing_ends_the_rebalance_all_the_same() -> None:
     later = step(joined, NOTHING_MOVED_MS, consumer("other", "c9"))
 
     assert events(joined, later) == ["rebalanced: c2 joined, 10.0 s, nothing moved"]
+
+
+def test_a_rebalance_that_left_partitions_without_an_owner_is_given_up_in_the_end() -> None:
+    alone = image(consumer("g", "c1"), *claims("g", "c1-0", 0, 1, 2, 3), base=CLUSTER)
+    free = step(alone, 0, *released(2, 3))
+    still = step(free, GIVEN_UP_MS - 1, consumer("other", "c9"))
+    half = step(still, GIVEN_UP_MS, *claims("g", "c1-0", 2))
+    given_up = step(half, GIVEN_UP_MS + 1, consumer("other", "c8"))
+
+    assert [one.groups["g"].rebalances[-1].took_ms for one in (free, still, half)] == [None, None, None]
+    assert [past.took_ms for past in given_up.groups["g"].rebalances] == [GIVEN_UP_MS + 1]
 
 
 def test_a_classic_group_says_when_it_rebalances() -> None:
