@@ -68,9 +68,12 @@ class LogFolder:
         return [folder for folder in found if folder and folder.role is role]
 
     def open_log(
-        self, topic: str, partition: int, settings: LogSettings, *, now_ms: int
+        self, topic: str, partition: int, settings: LogSettings, *, now_ms: int, future_id: str = ""
     ) -> tuple[PartitionLog, RecoveryReport]:
-        """The log of a partition, new or as it was left; the report says what had to be mended."""
+        """The log of a partition, new or as it was left; the report says what had to be mended.
+
+        `future_id`: 32 hex digits of a log that is being filled by a move between log folders.
+        """
         key = topic, partition
         checkpointed = Checkpointed(
             clean=self.was_clean,
@@ -78,7 +81,9 @@ class LogFolder:
             high_watermark=self._high_watermarks.get(key, 0),
             log_start_offset=self._start_offsets.get(key, 0),
         )
-        return open_log(self.path / f"{topic}-{partition}", settings, checkpointed, now_ms=now_ms)
+        role = FolderRole.FUTURE if future_id else FolderRole.CURRENT
+        folder = PartitionFolder(topic, partition, role, future_id)
+        return open_log(self.path / str(folder), settings, checkpointed, now_ms=now_ms)
 
     def checkpoint_high_watermarks(self, logs: Logs) -> None:
         self._high_watermarks = {key: log.high_watermark for key, log in logs.items()}
@@ -97,10 +102,18 @@ class LogFolder:
         self.cleaned_to[topic, partition] = cleaned_to
         write_offsets(self.path / CLEANER_OFFSET_FILE, self.cleaned_to)
 
-    def mark_for_deletion(self, topic: str, partition: int, unique_id: str) -> PartitionFolder:
-        """Renames a closed log's folder to `-delete`; `unique_id` is 32 hex digits. It can be made anew at once."""
+    def put_in_place(self, log: PartitionLog, topic: str, partition: int) -> None:
+        """Makes a future log the current one; the one before lies in another log folder. Raises OSError."""
+        log.rename_to(self.path / str(PartitionFolder(topic, partition)))
+        fsync_folder(self.path)
+
+    def mark_for_deletion(self, topic: str, partition: int, unique_id: str, name: str = "") -> PartitionFolder:
+        """Renames a closed log's folder to `-delete`; `unique_id` is 32 hex digits. It can be made anew at once.
+
+        `name`: how the folder is called, where that is not the partition's name.
+        """
         doomed = PartitionFolder(topic, partition, FolderRole.DELETE, unique_id)
-        (self.path / f"{topic}-{partition}").rename(self.path / str(doomed))
+        (self.path / (name or f"{topic}-{partition}")).rename(self.path / str(doomed))
         fsync_folder(self.path)
         for offsets in (self._recovery_points, self._high_watermarks, self._start_offsets, self.cleaned_to):
             offsets.pop((topic, partition), None)

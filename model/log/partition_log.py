@@ -343,6 +343,14 @@ class PartitionLog:
 
     # Keeping.
 
+    def rename_to(self, folder: Path) -> None:
+        """Renames the log's folder; the log stays open. Raises OSError where that fails."""
+        self.folder.rename(folder)
+        self.folder = folder
+        for segment in self.segments:
+            segment.move_to(folder)
+        self._doomed.move_to(folder)
+
     def flush(self) -> None:
         """Makes everything up to the log's end outlast a power cut."""
         for segment in self.segments.from_offset(self.recovery_point):

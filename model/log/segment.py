@@ -346,6 +346,14 @@ class Segment:
     def files(self) -> list[Path]:
         return [path for kind in SEGMENT_KINDS if (path := self.path(kind)).exists()]
 
+    def move_to(self, folder: Path) -> None:
+        """Its files lie in another folder: theirs was renamed. What is open stays so."""
+        self.folder = folder
+        self.log.path = self.path(LOG)
+        self.offset_index.path = self.path(INDEX)
+        self.time_index.path = self.path(TIME_INDEX)
+        self.transaction_index.file.path = self.path(TRANSACTION_INDEX)
+
     def change_suffix(self, suffix: str) -> list[Path]:
         """Renames all its files, the log first, and returns their new paths. Start-up mends a crash in between."""
         self.close()

@@ -186,6 +186,10 @@ class DoomedFiles:
             path.replace(target)
             self._due.append((due_ms, target))
 
+    def move_to(self, folder: Path) -> None:
+        """They lie in another folder: theirs was renamed."""
+        self._due = [(due_ms, folder / path.name) for due_ms, path in self._due]
+
     def remove_due(self, now_ms: int) -> list[Path]:
         """Removes those whose time has come, and says which."""
         gone = [path for due_ms, path in self._due if due_ms <= now_ms]

@@ -30,8 +30,7 @@ from model.broker.settings.kinds import (
 )
 
 _KEPT = """
-alter.config.policy.class.name CLASS - ; alter.log.dirs.replication.quota.window.num INT 11 1.. ;
-alter.log.dirs.replication.quota.window.size.seconds INT 1 1.. ; authorizer.class.name STRING '' ;
+alter.config.policy.class.name CLASS - ; authorizer.class.name STRING '' ;
 auto.include.jmx.reporter BOOLEAN true ; background.threads INT 10 1.. ; broker.heartbeat.interval.ms INT 2000 ;
 broker.session.timeout.ms INT 9000 ; client.quota.callback.class CLASS - ;
 compression.gzip.level INT -1 1..9|-1 =compression.gzip.level ;
@@ -165,9 +164,6 @@ remote.storage.enable BOOLEAN false false
 """
 """Of topics alone; tiered storage cannot be switched on where brokers have none."""
 
-_KEPT_RATES = "replica.alter.log.dirs.io.max.bytes.per.second LONG 9223372036854775807 0.."
-"""In no file. Nothing moves between the log dirs of these brokers."""
-
 _CLUSTER_WIDE = """
 background.threads compression.gzip.level compression.lz4.level compression.type compression.zstd.level
 log.cleaner.backoff.ms log.cleaner.dedupe.buffer.size log.cleaner.delete.retention.ms
@@ -269,8 +265,7 @@ KEYS = _named(key for key in _KEYS if key.in_files and not key.name.startswith(O
 """Keys of server.properties that have an effect here."""
 OWN_KEYS = _named(key for key in _KEYS if key.name.startswith(OURS))
 """Keys that Kafka does not know."""
-KEPT_RATE_KEYS = _named(_table(_KEPT_RATES, in_files=False))
-RATE_KEYS = _named((*(key for key in _KEYS if not key.in_files and not key.topic), *KEPT_RATE_KEYS.values()))
+RATE_KEYS = _named(key for key in _KEYS if not key.in_files and not key.topic)
 """Keys that are set on brokers that run, and stand in no file (`kafka.server.DynamicConfig.Broker`, 3.9.1)."""
 KEPT_KEYS = _named(_table(_KEPT))
 """The other keys of server.properties: kept, checked when they are changed, and without effect here."""
@@ -328,7 +323,7 @@ def broker_key(name: str) -> Key[object] | None:
 def remark_on(name: str, *, of_topic: bool = False) -> str | None:
     """What to tell a user about a key that has no effect; None for one that has."""
     known, unserved = (TOPIC_KEYS, KEPT_TOPIC_KEYS) if of_topic else (KEYS, KEPT_KEYS)
-    if name in unserved or name in KEPT_RATE_KEYS or name.startswith("listener.name."):
+    if name in unserved or name.startswith("listener.name."):
         return f"{name} has no effect here"
     if name in known or name in OWN_KEYS or name in RATE_KEYS:
         return None

@@ -90,6 +90,11 @@ FOLLOWER_THROTTLED_REPLICAS = Key(
     topic="follower.replication.throttled.replicas",
     in_files=False,
 )
+REPLICA_ALTER_LOG_DIRS_RATE = Key(
+    "replica.alter.log.dirs.io.max.bytes.per.second", long_from(0), LONG_MAX, in_files=False
+)
+ALTER_LOG_DIRS_QUOTA_WINDOW_NUM = Key("alter.log.dirs.replication.quota.window.num", int_from(1), 11)
+ALTER_LOG_DIRS_QUOTA_WINDOW_SIZE_SECONDS = Key("alter.log.dirs.replication.quota.window.size.seconds", int_from(1), 1)
 REPLICATION_QUOTA_WINDOW_NUM = Key("replication.quota.window.num", int_from(1), 11)
 REPLICATION_QUOTA_WINDOW_SIZE_SECONDS = Key("replication.quota.window.size.seconds", int_from(1), 1)
 QUOTA_WINDOW_NUM = Key("quota.window.num", int_from(1), 11)

@@ -1,4 +1,4 @@
-"""Produce, ListOffsets, OffsetForLeaderEpoch, DeleteRecords and DescribeLogDirs over the wire. It decides nothing.
+"""Produce, ListOffsets, OffsetForLeaderEpoch, DeleteRecords, and log dirs' requests over the wire. It decides nothing.
 
 Kafka 3.9 `KafkaApis.handleProduceRequest` and its neighbours, `ProduceRequest.validateRecords`,
 `ReplicaManager.describeLogDirs`.
@@ -254,7 +254,26 @@ class LogDirRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        return {ApiKey.DESCRIBE_LOG_DIRS: Api(0, 4, self._describe)}
+        return {
+            ApiKey.ALTER_REPLICA_LOG_DIRS: Api(0, 2, self._alter),
+            ApiKey.DESCRIBE_LOG_DIRS: Api(0, 4, self._describe),
+        }
+
+    async def _alter(self, request: Request) -> Entity:
+        places = {
+            TopicPartition(topic.name, number): each.path
+            for each in request.body.dirs
+            for topic in each.topics
+            for number in topic.partitions
+        }
+        by_topic: dict[str, list[Entity]] = {}
+        for name, error in (await self._replicas.alter_log_dirs(places)).items():
+            shape = request.shape("AlterReplicaLogDirPartitionResult")
+            result = shape(partition_index=name.partition, error_code=error_code(error))
+            by_topic.setdefault(name.topic, []).append(result)
+        shape = request.shape("AlterReplicaLogDirTopicResult")
+        results = tuple(shape(topic_name=topic, partitions=tuple(parts)) for topic, parts in by_topic.items())
+        return request.answer("AlterReplicaLogDirsResponse", results=results)
 
     async def _describe(self, request: Request) -> Entity:
         asked = request.body.topics
@@ -273,7 +292,7 @@ class LogDirRequests:
 
     def _dir(self, request: Request, path: Path, names: Collection[TopicPartition] | None) -> Entity:
         by_topic: dict[str, list[Entity]] = {}
-        for name, held in sorted(self._replicas.log_dirs.logs.items()):
+        for name, held in sorted(self._replicas.log_dirs.all_logs, key=lambda each: each[0]):
             if held.dir.path == path and (names is None or name in names):
                 by_topic.setdefault(name.topic, []).append(self._partition(request, name, held))
         shape = request.shape("DescribeLogDirsTopic")
@@ -284,14 +303,18 @@ class LogDirRequests:
         )
 
     def _partition(self, request: Request, name: TopicPartition, held: HeldLog) -> Entity:
-        """`offset_lag`: what a replica here lacks of what is replicated; 0 for the one that is served."""
-        partition = self._replicas.partitions.get(name)
-        high_watermark = 0 if partition is None else partition.high_watermark
+        """`offset_lag`: what a log to be lacks of the current one; -1 for a partition that is not served."""
+        current = self._replicas.held.log(name) if name in self._replicas.partitions else None
+        is_future = self._replicas.log_dirs.logs.get(name) is not held
+        lag = -1
+        if current is not None:
+            end = current.end_offset if is_future else current.high_watermark
+            lag = max(end - held.log.end_offset, 0)
         return request.shape("DescribeLogDirsPartition")(
             partition_index=name.partition,
             partition_size=held.log.size_bytes,
-            offset_lag=max(high_watermark - held.log.end_offset, 0),
-            is_future_key=False,
+            offset_lag=lag,
+            is_future_key=is_future,
         )
 
 

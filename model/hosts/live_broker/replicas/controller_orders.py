@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -47,7 +47,7 @@ from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.log.log_folder import LogFolder
-from model.log.names import DamagedFileError
+from model.log.names import DamagedFileError, PartitionFolder
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path
 from model.znodes.payload import UnusablePayloadError
@@ -58,10 +58,12 @@ OnDiskFailure = Callable[[TopicPartition, OSError], None]
 
 
 async def load_logs(
-    held: HeldReplicas, found: Iterable[tuple[LogFolder, TopicPartition]], failed: OnDiskFailure
+    held: HeldReplicas, found: Iterable[tuple[LogFolder, PartitionFolder]], failed: OnDiskFailure
 ) -> None:
     """Open these logs. A log that cannot be opened is offline; `failed` hears of those whose disk fails."""
-    wanted = [(folder, name, None) for folder, name in found]
+    wanted = [
+        _Wanted(place, TopicPartition(each.topic, each.partition), future_id=each.unique_id) for place, each in found
+    ]
     _LOGGER.info("opening %d logs", len(wanted))
     await _open_all(held, wanted, failed)
     _LOGGER.info("all logs are open")
@@ -72,30 +74,40 @@ async def create_logs(held: HeldReplicas, commands: Sequence[CreateLog], failed:
     for anywhere in (True, False):
         some = [command for command in commands if command.is_new is anywhere]
         try:
-            places = held.log_dirs.places(len(some), anywhere=anywhere)
+            places = held.log_dirs.places([command.partition for command in some], anywhere=anywhere)
         except OSError as error:
             for command in some:
                 failed(command.partition, error)
             continue
-        wanted = [(place, each.partition, each.topic_id) for place, each in zip(places, some, strict=True)]
+        wanted = [_Wanted(place, each.partition, each.topic_id) for place, each in zip(places, some, strict=True)]
         await _open_all(held, wanted, failed)
 
 
-async def _open_all(
-    held: HeldReplicas, wanted: Iterable[tuple[LogFolder, TopicPartition, str | None]], failed: OnDiskFailure
-) -> None:
+class _Wanted(NamedTuple):
+    """A log to be opened, or made; `future_id` is of one that is to take the current one's place."""
+
+    folder: LogFolder
+    name: TopicPartition
+    topic_id: str | None = None
+    future_id: str = ""
+
+
+async def _open_all(held: HeldReplicas, wanted: Iterable[_Wanted], failed: OnDiskFailure) -> None:
     loop, dirs, now_ms = asyncio.get_running_loop(), held.log_dirs, held.now_ms()
 
-    async def open_one(folder: LogFolder, name: TopicPartition, topic_id: str | None) -> None:
+    async def open_one(folder: LogFolder, name: TopicPartition, topic_id: str | None, future_id: str) -> None:
         settings = held.settings.of(name.topic).log
-        opening = partial(dirs.open, folder, name, settings, now_ms, topic_id)
+        opening = partial(dirs.open, folder, name, settings, now_ms, topic_id, future_id)
         try:
-            dirs.logs[name] = await loop.run_in_executor(dirs.threads, opening)
+            opened = await loop.run_in_executor(dirs.threads, opening)
         except OSError as error:
             failed(name, error)
         except DamagedFileError as error:
             _LOGGER.error("the log of %s in %s cannot be opened: %s", name, folder.path, error)
-            held.offline |= {name}
+            if not future_id:
+                held.offline |= {name}
+        else:
+            (dirs.futures if future_id else dirs.logs)[name] = opened
 
     await asyncio.gather(*(open_one(*each) for each in wanted))
 
@@ -110,7 +122,7 @@ async def close_logs(held: HeldReplicas, failed: OnDiskFailure) -> None:
         except OSError as error:
             failed(name, error)
 
-    await asyncio.gather(*(close_one(name, each) for name, each in list(dirs.logs.items())))
+    await asyncio.gather(*(close_one(name, each) for name, each in dirs.all_logs))
 
 
 @dataclass(frozen=True)
@@ -206,12 +218,13 @@ class ControllerOrders:
         self._held = held
         self._runner = runner
         self._ask_zookeeper = ask_zookeeper
-        self._turn = asyncio.Lock()
+        self.turn = asyncio.Lock()
+        """Whoever has it is the only one who changes which logs there are."""
 
     async def lead_and_follow(self, request: LeaderAndIsrRequest, broker_epoch: int) -> BrokerAnswer:
         """LeaderAndIsr. The answer comes when all is done."""
         held = self._held
-        async with self._turn:
+        async with self.turn:
             await self.learn_configs({told.partition.topic for told in request.partitions})
             errors: list[tuple[TopicPartition, str]] = []
             for some in _slices(request.partitions):
@@ -245,7 +258,7 @@ class ControllerOrders:
     async def stop(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
         """StopReplica. The answer comes when all is done."""
         held = self._held
-        async with self._turn:
+        async with self.turn:
             errors: list[tuple[TopicPartition, str]] = []
             for some in _slices(request.partitions):
                 part = msgspec.structs.replace(request, partitions=some)

@@ -17,15 +17,19 @@ from model.broker.partition import Conditions, LogPositions, Partition, Replicat
 from model.broker.quotas import Meter, ThrottledReplicas, throttled_replicas
 from model.broker.serving import find_partition
 from model.broker.settings.keys import (
+    ALTER_LOG_DIRS_QUOTA_WINDOW_NUM,
+    ALTER_LOG_DIRS_QUOTA_WINDOW_SIZE_SECONDS,
     FOLLOWER_THROTTLED_RATE,
     FOLLOWER_THROTTLED_REPLICAS,
     KDRILL_FAULT_FOLDER,
     LEADER_THROTTLED_RATE,
     LEADER_THROTTLED_REPLICAS,
     PRODUCER_ID_EXPIRATION_MS,
+    REPLICA_ALTER_LOG_DIRS_RATE,
     REPLICATION_QUOTA_WINDOW_NUM,
     REPLICATION_QUOTA_WINDOW_SIZE_SECONDS,
 )
+from model.broker.settings.kinds import Key
 from model.broker.settings.settings import (
     Settings,
     message_format,
@@ -150,22 +154,27 @@ def _parts(broker: Settings, broker_id: int, config: Mapping[str, str], topic: s
 
 
 class ReplicationThrottle:
-    """What this broker sends to followers, or fetches as one, of throttled partitions (KIP-73); bytes a second.
+    """What this broker sends to followers, fetches as one (KIP-73), or moves between its log dirs (KIP-113).
 
-    Kafka 3.9 `ReplicationQuotaManager`, which counts for followers in sync, too, and holds back only the others.
+    `rate` is the key of the bound, in bytes a second. Kafka 3.9 `ReplicationQuotaManager`, which counts for followers
+    in sync, too, and holds back only the others.
     """
 
-    def __init__(self, settings: SettingsByTopic, now_ms: Callable[[], int], *, leads: bool) -> None:
+    def __init__(self, settings: SettingsByTopic, now_ms: Callable[[], int], rate: Key[int]) -> None:
         self._settings = settings
         self._now_ms = now_ms
-        self._leads = leads
-        size_s = settings.broker[REPLICATION_QUOTA_WINDOW_SIZE_SECONDS]
-        self._meter = Meter(settings.broker[REPLICATION_QUOTA_WINDOW_NUM], 1_000 * size_s)
+        self._rate = rate
+        num, size_s = REPLICATION_QUOTA_WINDOW_NUM, REPLICATION_QUOTA_WINDOW_SIZE_SECONDS
+        if rate is REPLICA_ALTER_LOG_DIRS_RATE:
+            num, size_s = ALTER_LOG_DIRS_QUOTA_WINDOW_NUM, ALTER_LOG_DIRS_QUOTA_WINDOW_SIZE_SECONDS
+        self._meter = Meter(settings.broker[num], 1_000 * settings.broker[size_s])
 
     def covers(self, name: TopicPartition) -> bool:
-        """Whether the partition's replica here is throttled."""
+        """Whether the partition's replica here is throttled; every move is."""
         parts = self._settings.of(name.topic)
-        return name.partition in (parts.leader_throttled if self._leads else parts.follower_throttled)
+        return name.partition in (
+            parts.leader_throttled if self._rate is LEADER_THROTTLED_RATE else parts.follower_throttled
+        )
 
     def record(self, size: int) -> None:
         """So many bytes of partitions that are covered."""
@@ -175,8 +184,7 @@ class ReplicationThrottle:
     def is_exceeded(self) -> bool:
         now_ms = self._now_ms()
         self._meter = self._meter.purged(now_ms)
-        bound = self._settings.broker[LEADER_THROTTLED_RATE if self._leads else FOLLOWER_THROTTLED_RATE]
-        return self._meter.replication_rate(now_ms) > bound
+        return self._meter.replication_rate(now_ms) > self._settings.broker[self._rate]
 
 
 class HeldReplicas:
@@ -187,8 +195,9 @@ class HeldReplicas:
         self.log_dirs = log_dirs
         self.now_ms = now_ms
         self.settings = SettingsByTopic(settings, broker)
-        self.sending = ReplicationThrottle(self.settings, now_ms, leads=True)
-        self.fetching = ReplicationThrottle(self.settings, now_ms, leads=False)
+        self.sending = ReplicationThrottle(self.settings, now_ms, LEADER_THROTTLED_RATE)
+        self.fetching = ReplicationThrottle(self.settings, now_ms, FOLLOWER_THROTTLED_RATE)
+        self.moving = ReplicationThrottle(self.settings, now_ms, REPLICA_ALTER_LOG_DIRS_RATE)
         self.metadata = MetadataCache()
         self.epochs = BrokerEpochs(broker)
         self.partitions: dict[TopicPartition, Partition] = {}
@@ -210,7 +219,7 @@ class HeldReplicas:
         return None if held is None else held.log
 
     def _used_bytes(self) -> int:
-        return sum(held.log.size_bytes for held in self.log_dirs.logs.values())
+        return sum(held.log.size_bytes for _, held in self.log_dirs.all_logs)
 
     def positions(self, name: TopicPartition) -> LogPositions | None:
         """What the decisions know of a log; None where there is none."""

@@ -87,6 +87,10 @@ class LogDirs:
         """Why each failed one failed."""
         self.folders = self._take()
         self.logs: dict[TopicPartition, HeldLog] = {}
+        self.futures: dict[TopicPartition, HeldLog] = {}
+        """Logs that are filled from those of the same name, each in another log dir, to take their places."""
+        self.preferred: dict[TopicPartition, Path] = {}
+        """Where logs are to be made that there are not yet."""
         self.threads = ThreadPoolExecutor(THREADS, "log-dirs")
         """For work that mostly waits for the disk."""
         self._doomed: list[tuple[int, LogFolder, PartitionFolder]] = []
@@ -116,23 +120,49 @@ class LogDirs:
     def online(self) -> list[LogFolder]:
         return [folder for folder in self.folders if folder.path not in self.failed]
 
-    def found(self) -> Iterator[tuple[LogFolder, TopicPartition]]:
-        """The logs that lie in the log dirs. Leftovers of deletions are removed on the way."""
+    def found(self, role: FolderRole = FolderRole.CURRENT) -> Iterator[tuple[LogFolder, PartitionFolder]]:
+        """The logs that lie in the log dirs. Raises DamagedFileError where a partition has two."""
+        seen: dict[TopicPartition, Path] = {}
+        for folder in self.online:
+            for found in folder.folders(role):
+                path = folder.path / str(found)
+                other = seen.setdefault(TopicPartition(found.topic, found.partition), path)
+                if other != path:
+                    why = f"{other} is the same partition's: delete the one whose log dir failed last, and start again"
+                    raise DamagedFileError(path, why)
+                yield folder, found
+
+    def remove_leftovers(self) -> None:
+        """Of deletions before the start."""
         for folder in self.online:
             for doomed in folder.folders(FolderRole.DELETE):
                 folder.delete(doomed)
-            for found in folder.folders():
-                yield folder, TopicPartition(found.topic, found.partition)
+
+    @property
+    def all_logs(self) -> list[tuple[TopicPartition, HeldLog]]:
+        """Those to be, too."""
+        return [*self.logs.items(), *self.futures.items()]
+
+    def holds(self, name: TopicPartition, held: HeldLog) -> bool:
+        """Whether this log is in use, or to be."""
+        return self.logs.get(name) is held or self.futures.get(name) is held
 
     def open(
-        self, folder: LogFolder, name: TopicPartition, settings: LogSettings, now_ms: int, topic_id: str | None = None
+        self,
+        folder: LogFolder,
+        name: TopicPartition,
+        settings: LogSettings,
+        now_ms: int,
+        topic_id: str | None = None,
+        future_id: str = "",
     ) -> HeldLog:
         """Open a log, or make it, for the topic with this id. It is not held yet: this may run on any thread.
 
-        Raises DamagedFileError, and OSError that names the log dir.
+        `future_id`: of one that is to take the current one's place. Raises DamagedFileError, and OSError that names
+        the log dir.
         """
         with _naming(folder):
-            log, report = folder.open_log(*name, settings, now_ms=now_ms)
+            log, report = folder.open_log(*name, settings, now_ms=now_ms, future_id=future_id)
             held = HeldLog(log, folder, _topic_id(log.folder))
             if topic_id is not None and held.topic_id is None:
                 _assign(held, topic_id)
@@ -140,21 +170,24 @@ class LogDirs:
             _LOGGER.info("%s: %s", name, sentence)
         return held
 
-    def places(self, count: int, *, anywhere: bool) -> list[LogFolder]:
-        """Where so many new logs are to lie: each in the online dir with the fewest. Raises OSError that names no dir.
+    def places(self, names: Sequence[TopicPartition], *, anywhere: bool) -> list[LogFolder]:
+        """Where new logs are to lie: as was ordered, else in the online dir with the fewest.
 
-        Unless `anywhere`, they may lie in a dir that has failed: then none are to be made.
+        Unless `anywhere`, they may lie in a dir that has failed: then none are to be made. Raises OSError that names
+        no dir.
         """
         online = self.online
         if not online or (self.failed and not anywhere):
             raise OSError(errno.ENODEV, "its log dir has failed")
         if len(online) == 1:
-            return online * count
+            return online * len(names)
         counts = Counter(held.dir.path for held in self.logs.values())
         chosen: list[LogFolder] = []
-        for _ in range(count):
-            chosen.append(min(online, key=lambda each: counts[each.path]))
+        for name in names:
+            ordered = [each for each in online if each.path == self.preferred.get(name)]
+            chosen.append(min(ordered or online, key=lambda each: counts[each.path]))
             counts[chosen[-1].path] += 1
+            self.preferred.pop(name, None)
         return chosen
 
     def assign_topic_id(self, name: TopicPartition, topic_id: str) -> None:
@@ -163,12 +196,36 @@ class LogDirs:
 
     def delete(self, name: TopicPartition, now_ms: int) -> None:
         """Give up a log, if there is one. Its files go after file.delete.delay.ms."""
+        self.delete_future(name, now_ms)
         held = self.logs.pop(name, None)
-        if held is None:
-            return
+        if held is not None:
+            self._doom(name, held, now_ms)
+
+    def delete_future(self, name: TopicPartition, now_ms: int) -> None:
+        """Give up a move, if there is one."""
+        held = self.futures.pop(name, None)
+        if held is not None:
+            self._doom(name, held, now_ms)
+
+    def swap(self, name: TopicPartition, now_ms: int) -> None:
+        """The future log, which has all that the current one has, takes its place; that one goes.
+
+        Kafka 3.9 `LogManager.replaceCurrentWithFutureLog`, in the same order: whoever is killed between the two has
+        both, and says so when it starts again. Raises OSError where a folder cannot be renamed.
+        """
+        before, after = self.logs[name], self.futures[name]
+        after.dir.put_in_place(after.log, *name)
+        cleaned_to = before.dir.cleaned_to.get(name)
+        if cleaned_to is not None:
+            after.dir.checkpoint_cleaner(*name, cleaned_to)
+        del self.futures[name]
+        self.logs[name] = after
+        self._doom(name, before, now_ms)
+
+    def _doom(self, name: TopicPartition, held: HeldLog, now_ms: int) -> None:
         for segment in held.log.segments:
             segment.close()
-        doomed = held.dir.mark_for_deletion(*name, uuid.uuid4().hex)
+        doomed = held.dir.mark_for_deletion(*name, uuid.uuid4().hex, held.log.folder.name)
         self._doomed.append((now_ms + held.log.settings.file_delete_delay_ms, held.dir, doomed))
 
     def remove_doomed(self, now_ms: int) -> None:
@@ -184,6 +241,7 @@ class LogDirs:
         lost = [name for name, held in self.logs.items() if held.dir.path == path]
         for name in lost:
             del self.logs[name]
+        self.futures = {name: held for name, held in self.futures.items() if held.dir.path != path}
         return lost
 
     def checkpoint_high_watermarks(self) -> None:
@@ -210,7 +268,7 @@ class LogDirs:
             folder.release()
 
     def _logs_in(self, folder: LogFolder) -> dict[tuple[str, int], PartitionLog]:
-        return {name: held.log for name, held in list(self.logs.items()) if held.dir is folder}
+        return {name: held.log for name, held in self.all_logs if held.dir is folder}
 
 
 @contextmanager

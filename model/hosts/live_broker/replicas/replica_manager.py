@@ -35,10 +35,11 @@ from model.hosts.live_broker.replicas.fetcher import FetcherParts, Fetchers
 from model.hosts.live_broker.replicas.fetches import Fetches, FetchSessions
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.isr_proposals import IsrProposals
+from model.hosts.live_broker.replicas.log_dir_moves import LogDirMoves
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.produces import Offsets, ProduceOutcome, Produces
 from model.hosts.live_broker.replicas.upkeep import DiskFailures, Upkeep
-from model.log.names import LogError
+from model.log.names import FolderRole, LogError
 from model.log.partition_log import PartitionLog
 from model.log.producers import Origin
 
@@ -69,6 +70,7 @@ class ReplicaManager:
         self.sessions = FetchSessions(settings[MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS])
         self.produces = Produces(held, self.fetches.settle_progress, self.failures.fail_dir_of)
         self.offsets = Offsets(held, self.failures.fail_dir_of)
+        self.moves = LogDirMoves(held, self.failures)
         self._upkeep = Upkeep(held, self.failures, self.apply, self.fetches.settle_progress, self._fetchers.drop_idle)
 
     def _doing(self) -> CommandEffects:
@@ -82,6 +84,7 @@ class ReplicaManager:
 
     def _led(self, name: TopicPartition, leads: bool, leader_epoch: int) -> None:
         self.on_leadership(name, leads, leader_epoch)
+        self.moves.resume(name)
 
     def _forgot(self, name: TopicPartition) -> None:
         self.on_forgotten(name)
@@ -140,7 +143,8 @@ class ReplicaManager:
         """
         if recover:
             _LOGGER.info("logs are recovered")
-        found = list(self.log_dirs.found())
+        self.log_dirs.remove_leftovers()
+        found = [each for role in (FolderRole.CURRENT, FolderRole.FUTURE) for each in self.log_dirs.found(role)]
         await self._orders.learn_configs({name.topic for _, name in found})
         await load_logs(self.held, found, self._disk_failed)
         self._upkeep.start()
@@ -165,13 +169,14 @@ class ReplicaManager:
         """Stop all work and let the folders go as they are: nothing is flushed, and the next start recovers."""
         await self._stop_work()
         await self.failures.close()
-        for held in self.log_dirs.logs.values():
+        for _, held in self.log_dirs.all_logs:
             for segment in held.log.segments:
                 segment.close()
         self.log_dirs.release()
 
     async def _stop_work(self) -> None:
         await self._fetchers.close()
+        await self.moves.close()
         await self._upkeep.close()
         await self._proposals.close()
 
@@ -193,6 +198,11 @@ class ReplicaManager:
     async def take_stop_replica(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
         """Stop following, and delete where told."""
         return await self._orders.stop(request, broker_epoch)
+
+    async def alter_log_dirs(self, places: Mapping[TopicPartition, str]) -> Mapping[TopicPartition, str]:
+        """Move replicas to these log dirs, which begins now (KIP-113). Returns Kafka's names of the errors."""
+        async with self._orders.turn:
+            return {name: await self.moves.order(name, place) for name, place in places.items()}
 
     async def take_update_metadata(
         self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
@@ -258,6 +268,6 @@ class ReplicaManager:
             self._fetchers.spread()
 
     def _settle_settings(self, topic: str | None) -> None:
-        for name, each in self.log_dirs.logs.items():
+        for name, each in self.log_dirs.all_logs:
             if topic is None or name.topic == topic:
                 each.log.settings = self.held.settings.of(name.topic).log

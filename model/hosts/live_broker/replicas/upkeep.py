@@ -56,6 +56,14 @@ class DiskFailures:
             self.fail(path, error)
         self._lose([name])
 
+    def fail_dir_with(self, name: TopicPartition, held: HeldLog, error: OSError) -> None:
+        """The same of this very log, if it is still in use; one to be takes no partition with it."""
+        dirs = self._held.log_dirs
+        if dirs.logs.get(name) is held:
+            self.fail_dir_of(name, error)
+        elif dirs.holds(name, held):
+            self.fail(held.dir.path, error)
+
     def fail(self, path: Path, error: OSError) -> None:
         """A log dir is of no use any more."""
         dirs = self._held.log_dirs
@@ -157,7 +165,7 @@ class Upkeep:
             self._slice_began = time.monotonic()
 
     def _logs(self) -> list[tuple[TopicPartition, HeldLog]]:
-        return list(self._held.log_dirs.logs.items())
+        return self._held.log_dirs.all_logs
 
     async def check_isrs(self) -> None:
         """Ask for followers that lag to leave."""
@@ -192,12 +200,12 @@ class Upkeep:
         held = self._held
         for name, each in self._logs():
             await self._breathe()
-            if held.log_dirs.logs.get(name) is not each:
+            if not held.log_dirs.holds(name, each):
                 continue
             try:
                 deletions = each.log.apply_retention(held.now_ms())
             except OSError as error:
-                self._failures.fail_dir_of(name, error)
+                self._failures.fail_dir_with(name, each, error)
                 continue
             for deletion in deletions:
                 _LOGGER.info("%s: segment %d is deleted: %s", name, deletion.base_offset, deletion.reason)
@@ -225,7 +233,7 @@ class Upkeep:
             try:
                 await loop.run_in_executor(dirs.threads, _sync, files)
             except OSError as error:
-                self._failures.fail_dir_of(name, error)
+                self._failures.fail_dir_with(name, each, error)
                 continue
             if log.removals == removals:
                 log.flushed_to(reached)
@@ -238,7 +246,7 @@ class Upkeep:
             each.log.producers.expire(now_ms, each.log.settings.producer_id_expiration_ms)
 
     async def compact(self) -> None:
-        """The dirtiest log that is worth it is compacted, again until none is."""
+        """The dirtiest log that is worth it is compacted, again until none is; none that is moved."""
         while (name := self._dirtiest()) is not None:
             each = self._held.log_dirs.logs[name]
             compaction = Compaction(each.log, each.dir.cleaned_to.get(name), now_ms=self._held.now_ms())
@@ -264,8 +272,9 @@ class Upkeep:
     def _dirtiest(self) -> TopicPartition | None:
         now_ms = self._held.now_ms()
         worst: tuple[float, TopicPartition] | None = None
-        for name, each in self._logs():
-            if not each.log.settings.compacts or name in self._uncleanable:
+        dirs = self._held.log_dirs
+        for name, each in list(dirs.logs.items()):
+            if not each.log.settings.compacts or name in self._uncleanable or name in dirs.futures:
                 continue
             dirty = cleanable_of(each.log, each.dir.cleaned_to.get(name), now_ms)
             if dirty.is_due(each.log.settings) and (worst is None or dirty.dirty_ratio > worst[0]):
