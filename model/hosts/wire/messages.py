@@ -1,64 +1,24 @@
 """Requests and responses as bytes and back: headers, and bodies by the schemas of `kio`, in any version it knows.
 
-A body whose bytes are at hand already (`Encoded`) goes out as it is. Arrays that are null where their schema allows
-no null are refused: `kio` lets them through, Kafka closes the connection. Nothing is sent here.
+A body whose bytes are at hand already (`Encoded`) goes out as it is. Nothing is sent here.
 """
 
-import dataclasses
 import io
 import struct
-import types
-import typing
 from dataclasses import fields
 from functools import cache
 from types import ModuleType
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import msgspec
 from kio.index import load_payload_module, load_request_schema, load_response_schema
 from kio.schema.index import api_key_map, schema_name_map
-from kio.serial import entity_reader, entity_writer
+from kio.serial import entity_writer
 from kio.static.constants import EntityType
 
 from model.hosts.wire import describe_cluster_v2
+from model.hosts.wire.decoding import reader_of
 from model.hosts.wire.names import MalformedError
-
-
-class _Array(NamedTuple):
-    """A field of an entity. `has_arrays`: its items are entities that have arrays, too."""
-
-    name: str
-    is_nullable: bool
-    has_arrays: bool
-
-
-def check_arrays(entity: Any) -> None:
-    """Raises MalformedError."""
-    shape: type[Any] = cast("type[Any]", type(entity))
-    for array in _arrays(shape):
-        items = getattr(entity, array.name)
-        if items is None:
-            if not array.is_nullable:
-                raise MalformedError(f"{array.name} is null")
-        elif array.has_arrays:
-            for item in items:
-                check_arrays(item)
-
-
-@cache
-def _arrays(shape: type[Any]) -> tuple[_Array, ...]:
-    if not dataclasses.is_dataclass(shape):
-        return ()
-    return tuple(array for name, hint in typing.get_type_hints(shape).items() if (array := _array(name, hint)))
-
-
-def _array(name: str, hint: Any) -> _Array | None:
-    choices = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-    kind = next((each for each in choices if typing.get_origin(each) is tuple), None)
-    if kind is None:
-        return None
-    return _Array(name, type(None) in choices, bool(_arrays(typing.get_args(kind)[0])))
-
 
 API_VERSIONS_KEY = 18
 _START = struct.Struct(">hhi")
@@ -146,6 +106,17 @@ def request_start(frame: bytes) -> RequestStart:
     return RequestStart(*_START.unpack_from(frame))
 
 
+def check_header(frame: bytes) -> None:
+    """Of a request of a version that nobody knows: it has that of the nearest. Raises MalformedError."""
+    start = request_start(frame)
+    lowest, highest = versions_known(start.api_key)
+    nearest = min(max(start.version, lowest), highest)
+    try:
+        reader_of(request_schema(start.api_key, nearest).__header_schema__)(frame, 0)
+    except Exception as error:
+        raise MalformedError(f"{_named(start)} has no header ({_one_line(error)})") from error
+
+
 def decode_request(frame: bytes) -> Entity:
     """A request's body. Raises MalformedError, also for a version that nobody knows.
 
@@ -154,10 +125,8 @@ def decode_request(frame: bytes) -> Entity:
     start = request_start(frame)
     try:
         schema: Any = request_schema(start.api_key, start.version)
-        _, offset = entity_reader(schema.__header_schema__)(frame, 0)
-        entity = entity_reader(schema)(frame, offset)[0]
-        check_arrays(entity)
-        return entity
+        _, offset = reader_of(schema.__header_schema__)(frame, 0)
+        return reader_of(schema)(frame, offset)[0]
     except Exception as error:  # a schema applied to garbage fails in every way there is
         raise MalformedError(f"{_named(start)} is garbled ({_one_line(error)})") from error
 
@@ -166,9 +135,8 @@ def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Enti
     """A response's correlation id and body. Raises MalformedError."""
     try:
         schema: Any = response_schema(api_key, _SAME_AS.get((api_key, version), version))
-        header, offset = entity_reader(schema.__header_schema__)(frame, 0)
-        entity, size = entity_reader(schema)(frame, offset)
-        check_arrays(entity)
+        header, offset = reader_of(schema.__header_schema__)(frame, 0)
+        entity, size = reader_of(schema)(frame, offset)
         if offset + size != len(frame):
             raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
         return header.correlation_id, entity

@@ -20,6 +20,7 @@ from model.hosts.wire.messages import (
     API_VERSIONS_KEY,
     Entity,
     RequestStart,
+    check_header,
     decode_request,
     encode_response,
     name_of,
@@ -191,6 +192,7 @@ class Server:
             with inflow.cancels_at_end() if api.until_gone else contextlib.nullcontext():
                 return await (api.answer(request) if self._pace is None else self._pace(request, api.answer))
         if start.api_key == API_VERSIONS_KEY:
+            check_header(request.frame)
             return _versions(0, {API_VERSIONS_KEY: self._apis[API_VERSIONS_KEY]}, ErrorCode.unsupported_version)
         raise MalformedError(f"{name_of(start.api_key)} v{start.version} is not served here")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from contextlib import suppress
 
 import pytest
@@ -123,3 +124,46 @@ def test_an_array_that_must_not_be_null_is_garbled() -> None:
     offset_for_leader_epoch_v2 = struct.pack(">hhihi", 23, 2, 1, -1, -1)
     with pytest.raises(MalformedError, match="topics is null"):
         decode_request(offset_for_leader_epoch_v2)
+
+
+def metadata_frame(version: int, body: bytes, header: bytes = b"\0\4test") -> bytes:
+    return struct.pack(">hhi", METADATA, version, 7) + header + body
+
+
+@pytest.mark.parametrize(
+    ("version", "body"),
+    [
+        (0, b"\xff\xff\xff\xff"),  # no topics, which v0 has no way to say
+        (0, b"\xff\xff\xff\xfe"),
+        (1, b"\0\0\0\1\xff\xff"),
+        (1, b"\0\0\0\1\xff\xfe"),
+        (1, b"\0\0\0\1\0\3ab"),
+        (1, b"\x7f\xff\xff\xff\xff\xfe"),  # each name would take the place of none
+        (1, struct.pack(">i", 50_000_000) + b"\xff\xfe"),
+    ],
+)
+def test_what_a_length_cannot_be_is_refused_at_once(version: int, body: bytes) -> None:
+    began_s = time.monotonic()
+    with pytest.raises(MalformedError, match="garbled"):
+        decode_request(metadata_frame(version, body))
+    assert time.monotonic() - began_s < 10
+
+
+def test_null_is_any_length_below_zero() -> None:
+    for length in (-1, -2, -(2**31)):
+        assert decode_request(metadata_frame(1, struct.pack(">i", length))).topics is None
+    for compact in (b"\0", b"\xff\xff\xff\xff\x0f"):
+        assert decode_request(metadata_frame(9, compact + b"\0\0\0\0", b"\0\4test\0")).topics is None
+
+
+def test_bytes_that_are_no_text_become_replacement_characters() -> None:
+    read = decode_request(metadata_frame(1, b"\0\0\0\1\0\2\xc3(", b"\0\1\xff"))
+    assert [topic.name for topic in read.topics] == ["\ufffd("]
+
+
+def test_tags_that_nobody_knows_are_passed_over() -> None:
+    """A newer client may send more, in versions that are known (KIP-482)."""
+    plain = decode_request(metadata_frame(9, b"\1\0\0\0\0", b"\0\4test\0"))
+    assert decode_request(metadata_frame(9, b"\1\0\0\0\2\7\1x\x09\0", b"\0\4test\1\7\2xy")) == plain
+    with pytest.raises(MalformedError):
+        decode_request(metadata_frame(9, b"\1\0\0\0\1\7\x09x", b"\0\4test\0"))

@@ -82,7 +82,7 @@ async def test_who_is_cancelled_harms_nobody_else(port: int) -> None:
 
 async def test_an_unknown_version_of_api_versions_is_told_the_ones_there_are(port: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    frame = struct.pack(">hhi", 18, 99, 5) + b"anything"
+    frame = struct.pack(">hhih", 18, 99, 5, -1) + b"\0anything"
     writer.write(struct.pack(">i", len(frame)) + frame)
     async with asyncio.timeout(PATIENCE_S):
         size = struct.unpack(">i", await reader.readexactly(4))[0]
