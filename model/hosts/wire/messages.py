@@ -137,14 +137,12 @@ def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Enti
         schema: Any = response_schema(api_key, _SAME_AS.get((api_key, version), version))
         header, offset = reader_of(schema.__header_schema__)(frame, 0)
         entity, size = reader_of(schema)(frame, offset)
-        if offset + size != len(frame):
-            raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
-        return header.correlation_id, entity
-    except MalformedError:
-        raise
     except Exception as error:
         start = RequestStart(api_key, version, 0)
         raise MalformedError(f"the response to {_named(start)} is garbled ({_one_line(error)})") from error
+    if offset + size != len(frame):
+        raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
+    return header.correlation_id, entity
 
 
 def correlation_id(frame: bytes) -> int:
