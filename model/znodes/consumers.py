@@ -81,5 +81,7 @@ def decode_owner(data: bytes) -> PartitionOwner:
 
 
 def decode_offset(data: bytes) -> ConsumerOffset:
-    """The offset; raises UnusablePayloadError."""
+    """The offset; raises UnusablePayloadError, for spaces around it too, as Kafka's consumers and brokers do."""
+    if data != data.strip():
+        raise UnusablePayloadError("has spaces around its number")
     return ConsumerOffset(whole_number(data))

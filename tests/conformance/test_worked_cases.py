@@ -18,6 +18,7 @@ import pytest
 from confluent_kafka.cimpl import NewTopic
 
 from model.hosts.wire.connection import Connection
+from model.hosts.wire.messages import shapes
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.releases import install_or_skip
 from tests.harness.host_processes import LONG_SESSION, BrokerProcess, make_topic
@@ -28,6 +29,7 @@ from tests.harness.worked_cases import ANSWERS, CASES, OF_2_8, kept_answers, rew
 from tests.harness.zookeeper import Znodes
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(300)]
+OFFSET_COMMIT, OFFSET_FETCH = 8, 9
 SETTINGS = "log.initial.task.delay.ms=500\nlog.cleaner.enable=false\n"
 
 
@@ -79,6 +81,73 @@ def sites(
             found[version] = theirs, own
         yield found
     shutil.rmtree(folder)
+
+
+UNCOORDINATED = ("not_coordinator", "coordinator_load_in_progress", "coordinator_not_available")
+ODD_OFFSETS = (
+    "42",
+    "forty",
+    "",
+    "-5",
+    "+7",
+    " 42",
+    "42 ",
+    "4_2",
+    "4.2",
+    "0x1",
+    f"{2**63}",
+    f"{2**63 - 1}",
+    "\xff",
+)
+
+
+async def zookeeper_offsets(site: Site) -> list[str]:
+    """C17, C18, and what somebody wrote into ZooKeeper who is no consumer."""
+    await site.make("committed")
+    told = [await committed(site, 0, "g")]
+    for number, offset in ((0, 42), (0, -3), (0, 2**62), (7, 1)):
+        told.append(await commit(site, number, offset))
+        told += [await committed(site, version, "g") for version in (0, 1)]
+    path = "/consumers/g/offsets/committed/0"
+    with Znodes(site.zookeeper) as znodes:
+        told.append(znodes.text(path))
+        for text in ODD_OFFSETS:
+            znodes.overwrite(path, text)
+            told.append(f"{text!r}: {await committed(site, 0, 'g')}")
+        told.append(await commit(site, 0, 43))
+        told.append(znodes.text(path))
+    return told
+
+
+async def commit(site: Site, number: int, offset: int) -> str:
+    module: Any = shapes(OFFSET_COMMIT, 0, "request")
+    part = module.OffsetCommitRequestPartition(partition_index=number, committed_offset=offset, committed_metadata="m")
+    topic = module.OffsetCommitRequestTopic(name="committed", partitions=(part,))
+    (found,) = (await site.ask(module.OffsetCommitRequest(group_id="g", topics=(topic,)))).topics[0].partitions
+    return found.error_code.name
+
+
+async def committed(site: Site, version: int, group: str) -> str:
+    module: Any = shapes(OFFSET_FETCH, version, "request")
+    topic = module.OffsetFetchRequestTopic(name="committed", partition_indexes=(0,))
+    request = module.OffsetFetchRequest(group_id=group, topics=(topic,))
+    for _ in range(300):
+        topics = (await site.ask(request)).topics
+        if topics and topics[0].partitions[0].error_code.name not in UNCOORDINATED:
+            (found,) = topics[0].partitions
+            return f"{found.committed_offset} {found.metadata!r} {found.error_code.name}"
+        await site.ask(shapes(10, 0, "request").FindCoordinatorRequest(key=group))
+        await asyncio.sleep(0.1)
+    raise AssertionError("no coordinator")
+
+
+async def test_offsets_in_zookeeper(sites: dict[str, tuple[Site, Site]]) -> None:
+    told: list[list[str]] = []
+    for site in sites["3.9"]:
+        async with connected(site.bootstrap) as (site.connection,):
+            told.append(await zookeeper_offsets(site))
+    assert told[0] == told[1]
+    assert told[0][:4] == ["-1 '' unknown_topic_or_partition", "none", "42 '' none", "-1 '' none"]
 
 
 async def test_both_answer_as_is_kept(sites: dict[str, tuple[Site, Site]]) -> None:

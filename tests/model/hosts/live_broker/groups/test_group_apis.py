@@ -252,8 +252,9 @@ async def test_version_0_keeps_offsets_in_zookeeper() -> None:
         nowhere = {("nowhere", 0): "unknown_topic_or_partition", ("orders", 1): "none"}
         assert await here.commit({("nowhere", 0): 1, ("orders", 1): 7}, version=0) == nowhere
         assert await old_offset(here, topic="nowhere") == (-1, "", "unknown_topic_or_partition")
-        zookeeper.ask(SetData("/consumers/g/offsets/orders/0", b"forty"))
-        assert await old_offset(here) == (-1, "", "unknown_server_error")
+        for text in (b"forty", b" 42", b"4_2", b"", b"9223372036854775808"):
+            zookeeper.ask(SetData("/consumers/g/offsets/orders/0", text))
+            assert await old_offset(here) == (-1, "", "unknown_server_error"), text
     async with broker(zookeeper=zookeeper) as here:
         assert await old_offset(here, version=1) == (-1, "", "none")
 
