@@ -54,12 +54,13 @@ def finding(
 
 
 class ClusterCase(NamedTuple):
-    """A whole cluster. `moving`: the topics that are being reassigned, as they say themselves."""
+    """A whole cluster. `moving`: topics that are being reassigned, as they say themselves; `nameless`: without id."""
 
     image: ClusterImage
     around: Surroundings
     tally: Tally
     moving: frozenset[str]
+    nameless: frozenset[str]
 
 
 class TopicCase(NamedTuple):

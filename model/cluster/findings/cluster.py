@@ -23,6 +23,7 @@ CONTROLLER_NOT_LIVE = Kind("controller-not-live", "error")
 NO_CONTROLLER_EPOCH = Kind("no-controller-epoch", "warn")
 DEAD_BROKER = Kind("dead-broker", "warn")
 UNREADABLE = Kind("unreadable", "warn")
+WITHOUT_ID = Kind("topic-without-id", "warn")
 NON_PREFERRED_LEADER = Kind("non-preferred-leader", "info")
 LEADER_SKEW = Kind("leader-skew", "info")
 REPLICA_SKEW = Kind("replica-skew", "info")
@@ -292,6 +293,22 @@ def late_voters(case: ClusterCase) -> Iterator[Finding]:
             "It counts as lost where a majority must confirm metadata, and cannot take over in time.",
             "See whether that controller runs, and whether it reaches the leader.",
             since_ms=max(voter.caught_up_ms, 0),
+        )
+
+
+@cluster_check(WITHOUT_ID)
+def without_id(case: ClusterCase) -> Iterator[Finding]:
+    """A topic without an id in a ZooKeeper where others have one (KAFKA-14190)."""
+    if case.image.provenance.zxid < 0 or len(case.nameless) == len(case.image.topics):
+        return
+    for name in sorted(case.nameless - case.image.admin.delete_topics):
+        yield finding(
+            WITHOUT_ID,
+            name,
+            "it has no topic id, and other topics have one: a tool of a release before 2.8 wrote its znode",
+            "The next controller gives it another id, and brokers then refuse its partitions: they keep the old one.",
+            "Write topic_id back into its znode before the controller changes; partition.metadata in each of its log "
+            "folders has it. Then use tools that ask brokers (--bootstrap-server).",
         )
 
 

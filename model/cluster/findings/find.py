@@ -55,6 +55,7 @@ CHECKS: tuple[ClusterCheck | TopicCheck | GroupCheck, ...] = (
     cluster.leader_skew,
     cluster.replica_skew,
     partitions.rack_skew,
+    cluster.without_id,
     pending_work.reassignments,
     pending_work.deletions,
     cluster.preferred_election,
@@ -148,6 +149,8 @@ class Findings:
     tally: Tally = field(default_factory=Tally, repr=False)
     moving: frozenset[str] = field(default=frozenset(), repr=False)
     """Topics that are being reassigned."""
+    nameless: frozenset[str] = field(default=frozenset(), repr=False)
+    """Topics without an id."""
     by_topic: Mapping[str, Found] = field(default_factory=dict[str, Found], repr=False)
     by_group: Mapping[str, Found] = field(default_factory=dict[str, Found], repr=False)
     of_topics: Found = field(default=(), repr=False)
@@ -173,10 +176,11 @@ def find(image: ClusterImage, previous: Findings | None = None) -> Findings:
     now = health(image, changed, around, changed)
     counts = before.tally.moved(tally(health(before.image, changed, around, changed)), tally(now))
     moving = before.moving.difference(changed).union(moving_topics(image, changed))
+    nameless = _nameless(before, image, changed)
     by_topic, gone, came = _by_topic(before, changed, partition_findings(now))
     by_group = _by_group(before, image, {name for name, rows in changed.items() if rows is ALL})
     others = (
-        *cluster_findings(ClusterCase(image, around, counts, moving)),
+        *cluster_findings(ClusterCase(image, around, counts, moving, nameless)),
         *(one for found in by_group.values() for one in found),
     )
     others = tuple(sorted(others, key=_place))
@@ -188,6 +192,7 @@ def find(image: ClusterImage, previous: Findings | None = None) -> Findings:
         around=around,
         tally=counts,
         moving=moving,
+        nameless=nameless,
         by_topic=by_topic,
         by_group=by_group,
         of_topics=of_topics,
@@ -216,6 +221,14 @@ def _around(image: ClusterImage, previous: Findings | None) -> Surroundings:
     if previous is None or any(getattr(previous.image, name) is not getattr(image, name) for name in parts):
         return surroundings(image)
     return previous.around
+
+
+def _nameless(before: Findings, image: ClusterImage, changed: Iterable[str]) -> frozenset[str]:
+    """Topics without an id; the very same while they are the same, for they may be all there are."""
+    now = {name for name in changed if name in image.topics and image.topics[name].topic_id is None}
+    if now == before.nameless.intersection(changed):
+        return before.nameless
+    return before.nameless.difference(changed).union(now)
 
 
 def _changed_topics(previous: Findings, after: ClusterImage) -> Mapping[str, Rows]:

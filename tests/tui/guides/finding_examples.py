@@ -88,6 +88,10 @@ EXAMPLES: Mapping[str, Sequence[Record]] = {
         *brokers(1),
         QuorumDescribed(quorum=Quorum(1, 7, 90, VOTERS)),
     ],
+    "topic-without-id": [
+        *ALONE,
+        TopicAssigned(topic="payments", replicas={0: (1,)}, topic_id="yINlCvBSTP-qKP-zHwtabg"),
+    ],
     "log-dir-failed": [*ALONE, LogDirsDescribed(broker=1, folders=(LogDir("/disk2", "KAFKA_STORAGE_ERROR"),))],
     "replica-offline": [*THREE, ReplicasWentOffline(replicas={FIRST: (2,)})],
     "single-replica": ALONE,

@@ -4,7 +4,7 @@ import pytest
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.findings import Finding, find
+from model.cluster.findings import Finding, Findings, find
 from model.cluster.findings.pending_work import QUIET_MS
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Quorum, QuorumReplica
@@ -238,3 +238,24 @@ def test_an_image_that_is_not_whole_accuses_nobody() -> None:
     told = find(half.apply(Provenance("test", 1, 1, complete=False))).found
 
     assert [one.kind for one in told] == ["unreadable"]
+
+
+def test_a_topic_that_lost_its_id_is_found_until_it_has_one_again() -> None:
+    """As a tool of 1.1.1 writes it (KAFKA-14190)."""
+
+    def assigned(name: str, topic_id: str | None) -> TopicAssigned:
+        return TopicAssigned(topic=name, replicas={0: (1,)}, topic_id=topic_id)
+
+    def nameless(*records: Record, previous: Findings | None = None) -> tuple[list[str], Findings]:
+        found = find(image(*brokers(1), ControllerElected(broker=1), *records), previous)
+        return [one.subject for one in found.found if one.kind == "topic-without-id"], found
+
+    assert nameless(assigned("a", None), assigned("b", None))[0] == []  # of a release that has no ids
+    told, before = nameless(assigned("a", "x"), assigned("b", "y"))
+    assert told == []
+    told, before = nameless(assigned("a", "x"), assigned("b", None), previous=before)
+    assert told == ["b"]
+    told, before = nameless(assigned("a", None), assigned("b", None), previous=before)
+    assert told == []
+    assert nameless(assigned("a", "x"), assigned("b", None), TopicDeletionRequested(topic="b"))[0] == []
+    assert nameless(assigned("a", "x"), assigned("b", "y"), previous=before)[0] == []
