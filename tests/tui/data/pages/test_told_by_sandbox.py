@@ -1,0 +1,67 @@
+"""What only a sandbox knows, in the descriptions of screens 3 and 4: why an ISR shrank, what a group's members say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from model.cluster.changes import Change
+from model.sandbox.load.members import GroupWatch, Said
+from tests.kept_text import assert_kept
+from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
+from tui.engine.consumers.groups import group_text
+from tui.engine.listing import Memory
+from tui.engine.partitions.reasons import partition_text
+from tui.engine.queries import GroupText, PartitionText
+
+KEPT = Path(__file__).parents[2] / "snapshots"
+LEFT = (
+    "its leader b1 says: broker 2 is 412 messages behind (replica.lag.max.messages is 100), it leaves the ISR by "
+    "replica.lag.max.messages: a burst is enough, it need not be slow"
+)
+
+
+def shown(plain: str, title: str) -> list[str]:
+    """The lines of a part, from its title on to the next gap."""
+    lines = plain.splitlines()
+    start = next(number for number, line in enumerate(lines) if title in line)
+    end = next((number for number in range(start, len(lines)) if not lines[number].strip()), len(lines))
+    return [line.rstrip() for line in lines[start:end]]
+
+
+def story() -> list[str]:
+    """A member is cut off and reads on, another claims what it had, and a third joins: all stop."""
+    watch = GroupWatch("billing")
+    for member, owned in (("o1", ("orders-0", "orders-1")), ("o2", ("orders-2",))):
+        watch.changed(member, "", reached=True)
+        for said in (Said(0, "began", attempt=1), Said(1, "owns", owned)):
+            list(watch.hear(member, said))
+    told: list[str] = []
+    watch.changed("o1", "o1 was cut off from ZooKeeper", reached=False)
+    steps = [
+        ("o2", Said(5_000, "began", attempt=1)),
+        ("o2", Said(5_100, "owns", ("orders-1", "orders-2"))),
+        ("o1", Said(9_100, "expired")),
+    ]
+    told += [text for member, said in steps for text in watch.hear(member, said)]
+    watch.changed("o3", "o3 joined", reached=True)
+    watch.changed("o1", "o3 joined", reached=True)
+    began = [(member, Said(20_000, "began", attempt=1)) for member in ("o1", "o2", "o3")]
+    owned = [(member, Said(20_300, "owns", (f"orders-{place}",))) for place, member in enumerate(("o1", "o2", "o3"))]
+    return told + [text for member, said in began + owned for text in watch.hear(member, said)]
+
+
+def test_a_groups_members_say_what_zookeeper_does_not_have() -> None:
+    changes = [
+        Change("sandbox-group", "group billing", text, "warn", NOW_MS + 1000 * number)
+        for number, text in enumerate(story())
+    ]
+    other = Change("sandbox-group", "group other", "not this one", "warn", NOW_MS)
+    answer = group_text(moment_of(small_image(), *changes, other), GroupText(key="billing", width=100), 0, Memory())
+    assert_kept(KEPT / "told_by_members.txt", shown(answer.plain, "what its members say"))
+
+
+def test_a_partition_says_why_a_follower_left_its_isr_last() -> None:
+    older = Change("sandbox-isr", "payments-3", "an older reason", "warn", NOW_MS - 5_000)
+    changes = (older, Change("sandbox-isr", "payments-3", LEFT, "warn", NOW_MS))
+    answer = partition_text(moment_of(small_image(), *changes), PartitionText(key="payments-3", width=100), NOW_MS)
+    assert_kept(KEPT / "told_by_leader.txt", shown(answer.plain, "left ISR"))
