@@ -100,12 +100,14 @@ def test_a_member_that_is_cut_off_reads_what_is_anothers() -> None:
         "orders 1 read by two: o2 owns it in ZooKeeper, and o1, which does not hear that its session is over, reads on"
     ]
     assert watch.owned_twice == ("orders-1",)
+    assert watch.read_on == {"orders-1": "o1"}
     watch.changed("o1", "o1 reaches ZooKeeper again", reached=True)
     assert told(watch, ("o1", Said(9_100, "expired"))) == [
         "o1 stopped reading after 4.0 s of reading what o2 reads, too",
         "o1 hears that its session has expired: what it owned may belong to others",
     ]
     assert watch.owned_twice == ()
+    assert watch.read_on == {}
 
 
 def test_a_rebalance_that_fails_for_good_says_whom_it_waited_for() -> None:

@@ -129,12 +129,20 @@ class Router:
         return shown(partial(page, recent=recent), moment, query, now_ms, self._memory)
 
     async def of_ownership(self, page: Page, query: OwnershipList) -> Answer:
-        """In a thread: where a group is large, its first picture takes a while."""
+        """In a thread: where a group is large, its first picture takes a while.
+
+        The page takes what members of a sandbox read on that is another's.
+        """
         moment, now_ms = await self._at(query.at)
+        sandbox = None if query.at else self._services.sandbox
+        load = None if sandbox is None else sandbox.state.load
+        groups = () if load is None else load.groups
+        read_on = next((each.read_on for each in groups if each.name == query.scope and each.read_on), None)
+        told = page if read_on is None else partial(page, read_on=read_on)
 
         def drawn() -> Answer:
             with self._drawing:
-                return shown(page, moment, query, now_ms, self._graphs)
+                return shown(told, moment, query, now_ms, self._graphs)
 
         return await asyncio.to_thread(drawn)
 

@@ -176,6 +176,8 @@ class GroupView(msgspec.Struct, frozen=True, kw_only=True):
     """Whether these are all that hear of changes."""
     owned_twice: tuple[str, ...] = ()
     """Partitions that two members read."""
+    read_on: Mapping[str, str] = {}
+    """Partition → who reads it on, though it is another's in ZooKeeper."""
     given_up: tuple[str, ...] = ()
     """Who has used up the tries of its rebalance."""
 

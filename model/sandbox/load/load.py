@@ -152,6 +152,7 @@ class Load:
                     rebalanced=watch.rebalanced,
                     all_rebalanced=watch.is_rebalanced,
                     owned_twice=watch.owned_twice,
+                    read_on=watch.read_on,
                     given_up=watch.given_up,
                     joining=tuple(name for name, each in self._of(group) if each.status == "joining"),
                 )

@@ -302,6 +302,15 @@ class GroupWatch:
             seen |= one.owned
         return tuple(sorted(twice))
 
+    @property
+    def read_on(self) -> dict[str, str]:
+        """Partition → who reads it on, though it is another's in ZooKeeper."""
+        return {
+            partition: earlier
+            for later, earlier in self._split_ms
+            for partition in sorted(self._members[later].owned & self._members[earlier].owned)
+        }
+
     def hear(self, member: str, said: Said) -> Iterator[str]:
         """What is to be told of it."""
         standing = self._members.setdefault(member, _Standing())

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, cast
 
+from model.sandbox.control.messages import SandboxState
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.engine.listing import Memory, loaded, shown
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery
@@ -54,9 +55,11 @@ def text_shown(source: object, query: TextQuery, now_ms: int = NOW_MS, memory: M
 MOMENT = moment_of(small_image())
 
 
-def router(entries: Iterable[Entry] = REGISTRY, *, is_served: bool = False) -> Router:
-    """One of a cluster that stands still; it has no service but what says that there is no sandbox."""
-    services = cast(Services, SimpleNamespace(sandbox=None))
+def router(
+    entries: Iterable[Entry] = REGISTRY, *, is_served: bool = False, sandbox: SandboxState | None = None
+) -> Router:
+    """One of a cluster that stands still; it has no service but what says how the sandbox stands, if there is one."""
+    services = cast(Services, SimpleNamespace(sandbox=sandbox and SimpleNamespace(state=sandbox)))
     return Router(
         entries, services, lambda: MOMENT, (lambda: NOW_MS, lambda: NOW_MS), lambda: None, is_served=is_served
     )

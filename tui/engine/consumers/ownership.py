@@ -3,6 +3,9 @@
 The graph is drawn here for a group that there is or for one that is tried in the lab.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from model.cluster.image_parts import SHARE
@@ -127,10 +130,16 @@ def _meant(layers: Layers, key: str) -> Node | None:
 
 
 LAG = 9
+NO_READERS: Mapping[str, str] = MappingProxyType({})
 
 
-def ownership_window(moment: Moment, query: OwnershipList, now_ms: int, memory: Memory) -> Window:
-    """The rows of the group `query.scope`; `query.view` is table, or graph with a level behind it or none."""
+def ownership_window(
+    moment: Moment, query: OwnershipList, now_ms: int, memory: Memory, *, read_on: Mapping[str, str] = NO_READERS
+) -> Window:
+    """The rows of the group `query.scope`; `query.view` is table, or graph with a level behind it or none.
+
+    `read_on`: partitions that somebody reads on who does not own them any more, as a sandbox's members say.
+    """
     group = moment.image.group(query.scope)
     if group is None:
         nothing = f"there is no group {query.scope} (any more)" if query.scope else "no group is chosen"
@@ -139,7 +148,7 @@ def ownership_window(moment: Moment, query: OwnershipList, now_ms: int, memory: 
         return Window(0, 0, (), note=f"who owns what is not known: {undescribed(group)}")
     one = ownership_of(moment, query.scope, memory)
     if not query.view.startswith("graph"):
-        return window(_table(one, "reads" if group.kind == SHARE else "owns"), query, memory, now_ms)
+        return window(_table(one, "reads" if group.kind == SHARE else "owns", read_on), query, memory, now_ms)
     past = last_moves(group) if group.has_owners else None
     turn = past.at_ms if past else 0
     if query.frame == NO_REPLAY or past is None:
@@ -158,7 +167,7 @@ def ownership_of(moment: Moment, name: str, memory: Memory) -> Sharing:
     return memory.recall("ownership", (name, *facts), lambda: sharing_of(group, image))
 
 
-def _table(one: Sharing, verb: str) -> Listing:
+def _table(one: Sharing, verb: str, read_on: Mapping[str, str]) -> Listing:
     """Bars follow the figures that they compare: partitions, and lag."""
     owners = (*one.owners, *((one.nobody,) if one.nobody else ()))
     most = max((owner.parts for owner in owners), default=0)
@@ -168,11 +177,24 @@ def _table(one: Sharing, verb: str) -> Listing:
         text = _owned(one, owner, place) or f"idle: {verb} nothing"
         name, parts, lag = owner_cells(owner)
         bars = owner_bar(owner, most), line(span(bar(owner.lag / most_lag if owner.lag else 0, BAR), "number"))
-        return (name, parts, bars[0], lag, bars[1], line(span(text, owner.style)))
+        return (name, parts, bars[0], lag, bars[1], line(span(text, owner.style), *_too(one, place, read_on)))
 
     name, parts, lag = owner_columns(one, -8, LAG)
     columns = (name, parts, Column("", BAR, rank=1), lag, Column("", BAR, rank=2), Column(verb, -20))
     return owner_listing(one, columns, cells)
+
+
+def _too(one: Sharing, place: int, read_on: Mapping[str, str]) -> Line:
+    """Who else reads what this one owns."""
+    others: dict[str, list[int]] = {}
+    for at in one.of(place).tolist() if read_on else ():
+        if (reader := read_on.get(one.name(at))) is not None:
+            others.setdefault(reader, []).append(at)
+    return tuple(
+        span(f"  ! {reader} reads {topic} {partition_ranges(numbers)} too", "warn")
+        for reader, places in others.items()
+        for topic, numbers in one.by_topic(np.array(places)).items()
+    )
 
 
 def _owned(one: Sharing, owner: Owner, place: int) -> str:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from model.cluster.changes import Change
+from model.sandbox.control.messages import GroupView, LoadView, SandboxState
 from model.sandbox.load.members import GroupWatch, Said
 from tests.kept_text import assert_kept
-from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
+from tests.tui.data.asked import router
+from tests.tui.data.small_cluster import NOW_MS, moment_of, rows_of, small_image
 from tui.engine.consumers.groups import group_text
+from tui.engine.consumers.ownership import ownership_window
 from tui.engine.listing import Memory
 from tui.engine.partitions.reasons import partition_text
-from tui.engine.queries import GroupText, PartitionText
+from tui.engine.queries import GroupText, OwnershipList, PartitionText
+from tui.engine.rows import Window
 
 KEPT = Path(__file__).parents[2] / "snapshots"
 LEFT = (
@@ -58,6 +62,27 @@ def test_a_groups_members_say_what_zookeeper_does_not_have() -> None:
     other = Change("sandbox-group", "group other", "not this one", "warn", NOW_MS)
     answer = group_text(moment_of(small_image(), *changes, other), GroupText(key="billing", width=100), 0, Memory())
     assert_kept(KEPT / "told_by_members.txt", shown(answer.plain, "what its members say"))
+
+
+def test_the_owners_table_marks_who_reads_what_is_anothers() -> None:
+    query = OwnershipList(scope="billing", view="table")
+    read_on = {"orders-2": "o1", "payments-0": "o1", "orders-3": "o7"}
+    rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory(), read_on=read_on))
+    assert [row.rpartition(" | ")[2] for row in rows if "!" in row.rpartition(" | ")[2]] == [
+        "orders 2  payments 0  ! o1 reads orders 2 too  ! o1 reads payments 0 too",
+        "orders 3  ! o7 reads orders 3 too",
+    ]
+    rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory()))
+    assert not [row for row in rows if " too" in row]
+
+
+async def test_of_a_live_sandbox_the_table_is_told() -> None:
+    told = (GroupView(name="other", read_on={"orders-2": "x"}), GroupView(name="billing", read_on={"orders-2": "o1"}))
+    sandbox = SandboxState(load=LoadView(rate=1.0, groups=told))
+    answer = await router(sandbox=sandbox).answer(OwnershipList(scope="billing", view="table"))
+    assert isinstance(answer, Window)
+    assert [row for row in rows_of(answer) if "o1 reads orders 2 too" in row]
+    assert not [row for row in rows_of(answer) if "x reads" in row]
 
 
 def test_a_partition_says_why_a_follower_left_its_isr_last() -> None:
