@@ -225,7 +225,7 @@ def _around(image: ClusterImage, previous: Findings | None) -> Surroundings:
 
 def _nameless(before: Findings, image: ClusterImage, changed: Iterable[str]) -> frozenset[str]:
     """Topics without an id; the very same while they are the same, for they may be all there are."""
-    now = {name for name in changed if name in image.topics and image.topics[name].topic_id is None}
+    now = frozenset(name for name in changed if name in image.topics and image.topics[name].topic_id is None)
     if now == before.nameless.intersection(changed):
         return before.nameless
     return before.nameless.difference(changed).union(now)
