@@ -1,64 +1,23 @@
 """Requests and responses as bytes and back: headers, and bodies by the schemas of `kio`, in any version it knows.
 
-A body whose bytes are at hand already (`Encoded`) goes out as it is. Arrays that are null where their schema allows
-no null are refused: `kio` lets them through, Kafka closes the connection. Nothing is sent here.
+A body whose bytes are at hand already (`Encoded`) goes out as it is. Nothing is sent here.
 """
 
-import dataclasses
-import io
 import struct
-import types
-import typing
 from dataclasses import fields
 from functools import cache
 from types import ModuleType
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import msgspec
 from kio.index import load_payload_module, load_request_schema, load_response_schema
 from kio.schema.index import api_key_map, schema_name_map
-from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from model.hosts.wire import describe_cluster_v2
+from model.hosts.wire.codec import reader, writer
+from model.hosts.wire.fields import Entity
 from model.hosts.wire.names import MalformedError
-
-
-class _Array(NamedTuple):
-    """A field of an entity. `has_arrays`: its items are entities that have arrays, too."""
-
-    name: str
-    is_nullable: bool
-    has_arrays: bool
-
-
-def check_arrays(entity: Any) -> None:
-    """Raises MalformedError."""
-    shape: type[Any] = cast("type[Any]", type(entity))
-    for array in _arrays(shape):
-        items = getattr(entity, array.name)
-        if items is None:
-            if not array.is_nullable:
-                raise MalformedError(f"{array.name} is null")
-        elif array.has_arrays:
-            for item in items:
-                check_arrays(item)
-
-
-@cache
-def _arrays(shape: type[Any]) -> tuple[_Array, ...]:
-    if not dataclasses.is_dataclass(shape):
-        return ()
-    return tuple(array for name, hint in typing.get_type_hints(shape).items() if (array := _array(name, hint)))
-
-
-def _array(name: str, hint: Any) -> _Array | None:
-    choices = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-    kind = next((each for each in choices if typing.get_origin(each) is tuple), None)
-    if kind is None:
-        return None
-    return _Array(name, type(None) in choices, bool(_arrays(typing.get_args(kind)[0])))
-
 
 API_VERSIONS_KEY = 18
 _START = struct.Struct(">hhi")
@@ -72,9 +31,6 @@ _SAME_AS = {(77, 1): 0}
 
 Source: `ShareGroupDescribeRequest.json` and `…Response.json` (4.4): version 0 was that of 4.0, 4.1 knows 1 alone.
 """
-
-Entity = Any
-"""A frozen dataclass of `kio.schema`. Which one depends on the version, so nothing more can be said here."""
 
 
 class RequestStart(msgspec.Struct, frozen=True):
@@ -126,17 +82,20 @@ def encode_request(body: Entity | Encoded, correlation_id: int, client_id: str |
     return _request_header(type(body), correlation_id, client_id), encode(body)
 
 
-def encode_response(body: Entity, correlation_id: int) -> tuple[bytes, bytes]:
-    """A response's header and body."""
-    header = body.__header_schema__
-    return encode(header(correlation_id=correlation_id)), encode(body)
+def encode_response(body: Entity, correlation_id: int) -> list[bytes]:
+    """The pieces of a response, header first: large records are not copied."""
+    return [*_parts(body.__header_schema__(correlation_id=correlation_id)), *_parts(body)]
 
 
 def encode(entity: Entity) -> bytes:
-    """The bytes of an entity alone. Raises ValueError, TypeError or struct.error for values that do not fit."""
-    out = io.BytesIO()
-    entity_writer(cast(Any, type(entity)))(out, entity)
-    return out.getvalue()
+    """The bytes of an entity alone. Raises as `Write` does for values that do not fit."""
+    return b"".join(_parts(entity))
+
+
+def _parts(entity: Entity) -> list[bytes]:
+    parts: list[bytes] = []
+    writer(cast(Any, type(entity)))(parts.append, entity)
+    return parts
 
 
 def request_start(frame: bytes) -> RequestStart:
@@ -154,10 +113,8 @@ def decode_request(frame: bytes) -> Entity:
     start = request_start(frame)
     try:
         schema: Any = request_schema(start.api_key, start.version)
-        _, offset = entity_reader(schema.__header_schema__)(frame, 0)
-        entity = entity_reader(schema)(frame, offset)[0]
-        check_arrays(entity)
-        return entity
+        _, offset = reader(schema.__header_schema__)(frame, 0)
+        return reader(schema)(frame, offset)[0]
     except Exception as error:  # a schema applied to garbage fails in every way there is
         raise MalformedError(f"{_named(start)} is garbled ({_one_line(error)})") from error
 
@@ -166,11 +123,10 @@ def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Enti
     """A response's correlation id and body. Raises MalformedError."""
     try:
         schema: Any = response_schema(api_key, _SAME_AS.get((api_key, version), version))
-        header, offset = entity_reader(schema.__header_schema__)(frame, 0)
-        entity, size = entity_reader(schema)(frame, offset)
-        check_arrays(entity)
-        if offset + size != len(frame):
-            raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
+        header, offset = reader(schema.__header_schema__)(frame, 0)
+        entity, end = reader(schema)(frame, offset)
+        if end != len(frame):
+            raise MalformedError(f"{len(frame) - end} bytes are left behind a {schema.__name__}")
         return header.correlation_id, entity
     except MalformedError:
         raise
