@@ -63,13 +63,18 @@ async def read_content(reader: asyncio.StreamReader, size: int) -> bytes:
         raise MalformedError(f"the connection ended after {len(error.partial)} bytes of {size}") from None
 
 
-async def write_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
-    """Send one frame made of these parts, and wait while the other side is slow to read.
+def start_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
+    """Send one frame made of these parts, as much of it as the other side takes now.
 
     In one piece: `writelines` of Python 3.12 and 3.13 never has done with an empty part, and up to 3.13.0 it did not
     say that the other side was slow (CVE-2024-12254).
     """
     writer.write(b"".join((_SIZE.pack(sum(map(len, parts))), *parts)))
+
+
+async def write_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
+    """Send one frame made of these parts, and wait while the other side is slow to read."""
+    start_frame(writer, *parts)
     await writer.drain()
 
 
@@ -122,6 +127,11 @@ class Inflow(asyncio.StreamReader):
         intake.inflows.add(self)
 
     @property
+    def has_more(self) -> bool:
+        """Whether something has arrived behind the frame that is answered."""
+        return self._held_bytes > self._answering_bytes
+
+    @property
     def unfinished_bytes(self) -> int:
         """What has arrived behind the last whole frame."""
         return self._held_bytes - self._answering_bytes
@@ -137,6 +147,9 @@ class Inflow(asyncio.StreamReader):
         try:
             async with asyncio.timeout(limits.idle_s):
                 size = await read_size(self, limits.max_frame_bytes)
+                if size is not None and self._held_bytes >= SIZE_BYTES + size:  # mostly it came at once
+                    self._answering_bytes = SIZE_BYTES + size
+                    return await read_content(self, size)
         except TimeoutError:
             size = None
         if size is None:
