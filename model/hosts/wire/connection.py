@@ -314,7 +314,9 @@ class Channel:
 
     async def ask(self, build: Build) -> Entity:
         """Connect if need be, after the back-off, and ask. Raises UnavailableError or another WireError."""
-        connection = await self.connected()
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            connection = await self.connected()
         return await connection.ask(build(connection), self._timeout_s)
 
     async def connected(self) -> Connection:

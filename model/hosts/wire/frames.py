@@ -123,7 +123,10 @@ class Inflow(asyncio.StreamReader):
         self._held_bytes = 0
         self._answering_bytes = 0
         self._is_closed = False
-        self._refusal = ""
+        self._refusal = self._complaint = ""
+        self._waiting_since_s: float | None = None
+        self._was_silent = False
+        self._watch: asyncio.TimerHandle | None = None
         intake.inflows.add(self)
 
     @property
@@ -144,25 +147,44 @@ class Inflow(asyncio.StreamReader):
         limits = self._intake.limits
         self._hold(-self._answering_bytes)
         self._answering_bytes = 0
-        try:
-            async with asyncio.timeout(limits.idle_s):
-                size = await read_size(self, limits.max_frame_bytes)
-                if size is not None and self._held_bytes >= SIZE_BYTES + size:  # mostly it came at once
-                    self._answering_bytes = SIZE_BYTES + size
-                    return await read_content(self, size)
-        except TimeoutError:
-            size = None
+        self._waits_for("")
+        size = await self._size(limits.max_frame_bytes)
         if size is None:
             return None
+        if self._held_bytes < SIZE_BYTES + size:
+            self._waits_for(f"a frame of {size} bytes was not whole within {limits.idle_s or 0:g} s")
         try:
-            async with asyncio.timeout(limits.idle_s):
-                frame = await read_content(self, size)
-        except TimeoutError:
-            raise MalformedError(f"a frame of {size} bytes was not whole within {limits.idle_s:g} s") from None
+            frame = await read_content(self, size)
         except MalformedError as error:
             raise MalformedError(self._refusal or str(error)) from None
+        self._waiting_since_s = None
         self._answering_bytes = SIZE_BYTES + size
         return frame
+
+    async def _size(self, limit: int) -> int | None:
+        try:
+            return await read_size(self, limit)
+        except MalformedError:
+            if self._was_silent:
+                return None
+            raise
+
+    def _waits_for(self, complaint: str) -> None:
+        """From now on no longer than `idle_s`; `complaint`: what a frame that has begun is refused with then."""
+        idle_s, loop = self._intake.limits.idle_s, asyncio.get_running_loop()
+        self._waiting_since_s, self._complaint = loop.time(), complaint
+        if self._watch is None and idle_s is not None:
+            self._watch = loop.call_later(idle_s, self._look_at_clock, loop, idle_s)
+
+    def _look_at_clock(self, loop: asyncio.AbstractEventLoop, idle_s: float) -> None:
+        """One timer for all requests of a connection, not one for each: it is set again for what is left."""
+        since_s = loop.time() if self._waiting_since_s is None else self._waiting_since_s
+        left_s = since_s + idle_s - loop.time()
+        if left_s > 0:
+            self._watch = loop.call_later(left_s, self._look_at_clock, loop, idle_s)
+        else:
+            self._was_silent = True
+            self.refuse(self._complaint)
 
     @contextmanager
     def cancels_at_end(self) -> Generator[None]:
@@ -186,6 +208,8 @@ class Inflow(asyncio.StreamReader):
         self._intake.inflows.discard(self)
         self._hold(-self._held_bytes)
         self._is_closed = True
+        if self._watch is not None:
+            self._watch.cancel()
 
     # As asyncio tells of the connection.
 

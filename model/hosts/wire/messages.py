@@ -71,6 +71,8 @@ def later_version(api_key: int, theirs: tuple[int, int] | None) -> int | None:
 def shaped(shape: type[Entity], **values: object) -> Entity:
     """An entity with those of the values that this version of it knows. Raises TypeError where one is missing."""
     known = _names(shape)
+    if known.issuperset(values):
+        return shape(**values)
     return shape(**{name: value for name, value in values.items() if name in known})
 
 
