@@ -118,7 +118,7 @@ def _reads_one(field: Field) -> Read:
         return _reads_nullable(reader(field.shape)) if field.is_nullable else reader(field.shape)
     fixed = FIXED.get(field.kind)
     if fixed is None:
-        return reads_bytes(field, length_of(field))
+        return reads_bytes(field)
     form = struct.Struct(f">{fixed.code}")
     lines = ("(value,) = unpack(data, at)", f"return {fixed.read.format('value')}, at + {form.size}")
     return _compiled("data, at", lines, {"unpack": form.unpack_from})
@@ -131,7 +131,7 @@ def _writes_one(field: Field) -> Write:
         return _writes_nullable(writer(field.shape)) if field.is_nullable else writer(field.shape)
     fixed = FIXED.get(field.kind)
     if fixed is None:
-        return writes_bytes(field, length_of(field))
+        return writes_bytes(field)
     pack = struct.Struct(f">{fixed.code}").pack
     return _compiled("add, value", [f"add(pack({fixed.write.format('value')}))"], {"pack": pack})
 

@@ -43,6 +43,7 @@ class Field(NamedTuple):
 
 @cache
 def fields_of(shape: type[Entity]) -> tuple[Field, ...]:
+    """In the order of the schema."""
     hints = typing.get_type_hints(shape)
     return tuple(_field(shape, field, hints[field.name]) for field in dataclasses.fields(shape))
 
@@ -107,18 +108,22 @@ ERROR_CODES: Mapping[int, ErrorCode] = {code.value: code for code in ErrorCode}
 
 
 def time_at(ms: int) -> datetime | None:
+    """-1: none."""
     return None if ms == -1 else tz_aware_from_i64(cast(Any, ms))
 
 
 def ms_of(time: datetime | None) -> int:
+    """The other way."""
     return -1 if time is None else round(time.timestamp() * 1000)
 
 
 def uuid_of(data: bytes) -> UUID | None:
+    """All zeros: none."""
     return None if data == _NO_UUID else UUID(bytes=data)
 
 
 def uuid_bytes(value: UUID | None) -> bytes:
+    """The other way."""
     return _NO_UUID if value is None else value.bytes
 
 
@@ -140,6 +145,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def varint_bytes(number: int) -> bytes:
+    """A number of 0 or more, seven bits a byte."""
     if number < 128:
         return _ONE_BYTE[number]
     rest, place = number, bytearray()
@@ -185,13 +191,20 @@ _COMPACT, _SHORT, _LONG = _compact(), _legacy("h"), _legacy("i")
 
 
 def length_of(field: Field) -> _Length:
+    """How the length of a string, of bytes or of an array is on the wire."""
     if field.is_flexible:
         return _COMPACT
     return _SHORT if field.kind == "string" and not field.is_array else _LONG
 
 
-def reads_bytes(field: Field, length: _Length) -> Read:
-    is_text, is_nullable, name, read_length = field.kind == "string", field.is_nullable, field.name, length.read
+def reads_bytes(field: Field) -> Read:
+    """Of a string or of bytes."""
+    is_text, is_nullable, name, read_length = (
+        field.kind == "string",
+        field.is_nullable,
+        field.name,
+        length_of(field).read,
+    )
 
     def read(data: bytes, at: int) -> tuple[Any, int]:
         size, at = read_length(data, at)
@@ -207,8 +220,9 @@ def reads_bytes(field: Field, length: _Length) -> Read:
     return read
 
 
-def writes_bytes(field: Field, length: _Length) -> Write:
-    is_nullable, name, length_bytes = field.is_nullable, field.name, length.write
+def writes_bytes(field: Field) -> Write:
+    """Of a string or of bytes."""
+    is_nullable, name, length_bytes = field.is_nullable, field.name, length_of(field).write
 
     def write(add: Add, value: str | bytes | None) -> None:
         if value is None:

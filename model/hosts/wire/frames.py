@@ -23,6 +23,8 @@ MAX_FRAME_BYTES = 100 << 20
 """Kafka's default of `socket.request.max.bytes`."""
 _SIZE = struct.Struct(">i")
 SIZE_BYTES = _SIZE.size
+_WRITTEN_AHEAD_BYTES = 1 << 16
+"""So much may wait to be taken by the other side while ours goes on."""
 _OTHERS = {b"HTTP": "an HTTP server", b"SSH-": "an SSH server"}
 """How servers that speak other protocols begin, instead of a size."""
 
@@ -63,19 +65,16 @@ async def read_content(reader: asyncio.StreamReader, size: int) -> bytes:
         raise MalformedError(f"the connection ended after {len(error.partial)} bytes of {size}") from None
 
 
-def start_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
-    """Send one frame made of these parts, as much of it as the other side takes now.
+async def write_frame(writer: asyncio.StreamWriter, *parts: bytes, patience_s: float | None = None) -> None:
+    """Send one frame made of these parts; where much waits to be taken, wait for the other side.
 
     In one piece: `writelines` of Python 3.12 and 3.13 never has done with an empty part, and up to 3.13.0 it did not
-    say that the other side was slow (CVE-2024-12254).
+    say that the other side was slow (CVE-2024-12254). Raises TimeoutError after `patience_s` (None: never).
     """
     writer.write(b"".join((_SIZE.pack(sum(map(len, parts))), *parts)))
-
-
-async def write_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
-    """Send one frame made of these parts, and wait while the other side is slow to read."""
-    start_frame(writer, *parts)
-    await writer.drain()
+    if writer.transport.get_write_buffer_size() > _WRITTEN_AHEAD_BYTES:
+        async with asyncio.timeout(patience_s):
+            await writer.drain()
 
 
 ALWAYS_ALLOWED_BYTES = 1 << 20

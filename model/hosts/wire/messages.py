@@ -49,6 +49,7 @@ class Encoded(msgspec.Struct, frozen=True):
     body: bytes
 
 
+@cache
 def versions_known(api_key: int) -> tuple[int, int]:
     """The lowest and highest version of an API that can be written down here. Raises KeyError for an unknown one."""
     versions = schema_name_map[api_key_map[api_key]]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i32Timedelta
 
-from model.hosts.wire.frames import Inflow, Intake, ServerLimits, start_frame
+from model.hosts.wire.frames import Inflow, Intake, ServerLimits, write_frame
 from model.hosts.wire.messages import (
     API_VERSIONS_KEY,
     Entity,
@@ -30,8 +30,6 @@ from model.hosts.wire.messages import (
 from model.hosts.wire.names import MalformedError, UnavailableError, WireError
 
 FAREWELL_S = 2.0
-WRITTEN_AHEAD_BYTES = 1 << 16
-"""So much may wait to be taken while the next request is worked on."""
 FIRST_WITH_NAMES = 3
 """ApiVersions from here on says what the client is (KIP-511)."""
 _CLIENT_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -172,12 +170,8 @@ class Server:
                 await asyncio.sleep(request.mute_ms / 1000)
 
     async def _send(self, writer: asyncio.StreamWriter, *parts: bytes) -> None:
-        start_frame(writer, *parts)
-        if writer.transport.get_write_buffer_size() <= WRITTEN_AHEAD_BYTES:
-            return
         try:
-            async with asyncio.timeout(self._limits.idle_s):
-                await writer.drain()
+            await write_frame(writer, *parts, patience_s=self._limits.idle_s)
         except TimeoutError:
             size, most_s = sum(map(len, parts)), self._limits.idle_s
             raise UnavailableError(f"an answer of {size} bytes was not taken within {most_s:g} s") from None
