@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -73,7 +73,10 @@ def _run(kind: str, zookeeper: str, folder: Path) -> Run:
 
 def knows_all(cluster: Cluster) -> bool:
     """Asked by a new client each time: one that heard of no controller asks again only minutes later."""
-    known = AdminClient({"log_level": 0, "bootstrap.servers": cluster.bootstrap}).list_topics(timeout=10)
+    try:
+        known = AdminClient({"log_level": 0, "bootstrap.servers": cluster.bootstrap}).list_topics(timeout=10)
+    except KafkaException:  # by a broker that was told of nobody yet
+        return False
     return known.controller_id in known.brokers and len(known.brokers) == len(BROKERS)
 
 
