@@ -265,7 +265,7 @@ async def test_every_key_does_what_it_is_there_for(cluster: Cluster, place: str,
 
 
 def is_first(place: str, action: Action) -> bool:
-    """Whether no screen before has the key, or what is expected of it here is something else. The others are `thorough`."""
+    """Whether no screen before has the key, or it is to do something else here. The rest is `thorough`."""
     if action.id.startswith("screen("):
         return True
     before = (each for screen in SCREENS[: SCREENS.index(place)] for each in holding(screen))
