@@ -25,7 +25,7 @@ def random_arrays(
     isr = dice.integers(0, 16, partitions) & ((1 << count) - 1) | 1 << dice.integers(0, count)
     if alike:
         isr[dice.random(partitions) < 0.99] = 7
-    at = np.argmax(dice.random((partitions, 4)) * (isr[:, None] >> np.arange(4) & 1), axis=1)
+    at = np.array([dice.choice([place for place in range(4) if bits >> place & 1]) for bits in isr.tolist()])
     leader = np.where(dice.random(partitions) < 0.05, -1, replicas[np.arange(partitions), at]).astype(np.int32)
     stated = dice.random(partitions) < 0.98
     return {
