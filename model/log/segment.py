@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
+import msgspec
+
 from model.log.indexes import (
     OFFSET_ENTRY,
     TIME_ENTRY,
@@ -162,6 +164,7 @@ class Segment:
         self.transaction_index = TransactionIndex(self.path(TRANSACTION_INDEX))
         self._indexing: Indexing | None = None
         self._first_timestamp_ms: int | None = None
+        self._last: RecordBatch | None = None
 
     def path(self, kind: str) -> Path:
         """The file of a kind, which may not exist."""
@@ -215,7 +218,13 @@ class Segment:
         start = self.log.append(data)
         for batch in batches:
             self.indexing.add(batch, start + batch.position)
+        self._last = msgspec.structs.replace(batches[-1], position=start + batches[-1].position)
         return start
+
+    @property
+    def last_appended(self) -> RecordBatch | None:
+        """The last batch, if it was appended since the segment was opened or cut: what most readers wait for."""
+        return self._last
 
     def as_active(self) -> ActiveSegment:
         """What the rule of rolling looks at."""
@@ -251,6 +260,8 @@ class Segment:
 
     def find_offset(self, offset: int) -> RecordBatch | None:
         """The first batch that ends at an offset or later; None when all end before it."""
+        if self._last is not None and offset >= self._last.base_offset:
+            return self._last if offset <= self._last.last_offset else None
         return next(
             (batch for batch in self.batches(self.indexed_position(offset)) if batch.last_offset >= offset), None
         )
@@ -289,6 +300,7 @@ class Segment:
         self.time_index.replace(b"")
         self.transaction_index.reset()
         self._indexing = None
+        self._last = None
         good_bytes, end_offset, why = 0, self.base_offset, ""
         for found in scan(self.log):
             why = self._unsound(found)
@@ -317,6 +329,7 @@ class Segment:
         if first is None:
             return 0
         removed = self.size_bytes - first.position
+        self._last = None
         self.log.truncate(first.position)
         for index, width in ((self.offset_index, OFFSET_ENTRY), (self.time_index, TIME_ENTRY)):
             field = 0 if width is OFFSET_ENTRY else 1

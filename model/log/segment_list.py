@@ -137,6 +137,9 @@ def _last_batch(segment: Segment, first: RecordBatch, max_bytes: int, end_offset
     end = min(first.position + max_bytes, _limit(segment, end_offset))
     if first.end > end:
         return None
+    appended = segment.last_appended
+    if appended is not None and appended.end <= end:
+        return appended
     last = first
     for batch in segment.batches(max(segment.indexed_position_before(end), first.position)):
         if batch.end > end:

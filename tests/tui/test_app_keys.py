@@ -113,9 +113,10 @@ async def test_help_shows_the_keys_of_the_screen_below_and_closes_with_the_same_
         for key, name in zip(NUMBERS, SCREENS, strict=True):
             await press(pilot, key, "question_mark")
             assert isinstance(kdrill(pilot).screen, Help)
+            shown = text(pilot)
             for action in holding(name):
-                assert f"{action.sign.ljust(11)}{action.label.ljust(13)}{action.help}" in text(pilot)
-            assert ("show the next brokers" in text(pilot)) == (name in MAPS)
+                assert f"{action.sign.ljust(11)}{action.label.ljust(13)}{action.help}" in shown
+            assert ("show the next brokers" in shown) == (name in MAPS)
             await press(pilot, "q")
             assert mode(pilot) == name
 

@@ -27,6 +27,8 @@ PARTS: dict[str, type] = {
     "_exception": App,
     "_exit_renderables": App,
     "_fatal_error": App,
+    "_get_component_classes": Screen,
+    "_selector_names": Screen,
     "_size": WebDriver,
 }
 KINDS = (App, Screen, ScrollView, WebDriver)

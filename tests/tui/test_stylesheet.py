@@ -1,13 +1,21 @@
-"""Rules that are kept are those that Textual would have parsed anew."""
+"""Rules that are kept are those that Textual would have parsed anew, and nodes have those that it would give them."""
 
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.theme import BUILTIN_THEMES
+from textual.widget import Widget
+from textual.widgets import Button, Input, Label
 
 import tui.app
-from tui.app.theme import KeptStylesheet
+from tui.app.stylesheet import KeptStylesheet
+from tui.app.theme import ThemedApp
 
 OURS = (Path(tui.app.__file__).with_name("kdrill.tcss")).read_text()
 LATER = "#list { background: $surface; color: $error; }"
@@ -38,3 +46,66 @@ def test_what_is_parsed_once_stays() -> None:
     after = with_sources(kept, OURS, LATER).rules
     assert len(after) == len(before) + 1
     assert all(one is other for one, other in zip(before, after, strict=False))
+
+
+class Nested(ThemedApp[None]):
+    CSS = """
+    .-wide #inner { width: 7; }
+    #outer.-full .leaf { height: 3; }
+    .leaf:focus { background: red; }
+    #inner:focus-within { padding: 1; }
+    .leaf:first-child { margin: 1; }
+    .-wide > #outer:disabled .leaf { color: $error; }
+    """
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="outer"), Vertical(id="inner"):
+            yield Input(classes="leaf")
+            yield Button("b", classes="leaf")
+
+
+CHANGES: list[Callable[[Nested], object]] = [
+    lambda app: app.screen.toggle_class("-wide"),
+    lambda app: app.screen.toggle_class("-nobody-asks-for-this"),
+    lambda app: app.query_one("#outer").toggle_class("-full"),
+    lambda app: app.query_one(Button).toggle_class("leaf"),
+    lambda app: app.screen.set_focus(app.query_one(Input)),
+    lambda app: app.screen.set_focus(None),
+    lambda app: setattr(app.query_one("#outer"), "disabled", not app.query_one("#outer").disabled),
+    lambda app: setattr(app, "theme", "light" if app.theme == "dark" else "dark"),
+    lambda app: app.query_one("#inner").mount(Label("new", classes="leaf"), before=0),
+]
+
+
+def given(app: App[None]) -> list[object]:
+    """The rules that each node has."""
+    return [dict(node.styles.base.get_rules()) for node in app.screen.walk_children(with_self=True)]
+
+
+async def test_whatever_changes_each_node_has_the_rules_that_textual_would_give_it() -> None:
+    dice, app = random.Random(0), Nested()
+    async with app.run_test() as pilot:
+        for _ in range(60):
+            dice.choice(CHANGES)(app)
+            await pilot.pause()
+            has = given(app)
+            for node in app.screen.walk_children(with_self=True):
+                Stylesheet.apply(app.stylesheet, node)
+            assert has == given(app)
+
+
+async def test_a_class_that_no_rule_asks_for_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, replaced = Nested(), list[DOMNode]()
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        replace = Stylesheet.replace_rules
+        monkeypatch.setattr(
+            KeptStylesheet,
+            "replace_rules",
+            lambda _, node, *rules, **how: (replaced.append(node), replace(node, *rules, **how)),
+        )
+        app.screen.add_class("-wide")
+        assert app.query_one("#inner") in replaced and app.query_one("#outer") not in replaced
+        replaced.clear()
+        app.screen.add_class("-nobody-asks-for-this")
+        assert not [node for node in replaced if isinstance(node, Widget) and not node._get_component_classes()]

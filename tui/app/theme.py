@@ -1,9 +1,7 @@
 """The palette's words made into terminal styles, once per theme, and the App class that carries them.
 
 Widgets ask their `Look` for a style by name; they hold no colours and no CSS of their own. The app's line filters are
-applied here, on the few styles there are, instead of on every line drawn. The rules of kdrill.tcss are parsed once:
-Textual parses all of them anew whenever a screen is opened for the first time, which takes longer than a frame,
-though only another theme changes what comes of it.
+applied here, on the few styles there are, instead of on every line drawn.
 """
 
 from collections.abc import Iterable
@@ -17,30 +15,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App, ReturnType
 from textual.color import Color
-from textual.css.stylesheet import Stylesheet
 from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.theme import Theme
 
+from tui.app.stylesheet import KeptStylesheet
 from tui.engine.glyphs import ASCII, EIGHTHS, LEVELS, UPPER
 from tui.engine.palette import BASES, FILLED, PLOT, STYLES, THEMES, UNFADED
 from tui.engine.rows import Span
-
-
-class KeptStylesheet(Stylesheet):
-    """Parses a source again only for other variables; one that is new is parsed beside those that are kept."""
-
-    def __init__(self, *, variables: dict[str, str]) -> None:
-        super().__init__(variables=variables)
-        self._kept_for = variables
-
-    def set_variables(self, variables: dict[str, str]) -> None:
-        if variables != self._kept_for:
-            super().set_variables(variables)
-            self._kept_for = variables
-
-    def reparse(self) -> None:
-        self.parse()
 
 
 class Colourless(LineFilter):

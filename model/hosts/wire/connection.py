@@ -172,14 +172,16 @@ class Connection:
         if not self.is_open:
             raise UnavailableError("the connection is closed")
         self._waiting.append((self._next_id, key, version, answer))
+        late = answer.get_loop().call_later(timeout_s, _tell_late, answer)
         try:
-            async with asyncio.timeout(timeout_s):
-                await write_frame(self._writer, header, body)
-                return await answer
+            await write_frame(self._writer, header, body, patience_s=timeout_s)
+            return await answer
         except TimeoutError:
             reason = UnavailableError(f"no response to {name_of(key)} within {timeout_s:g} s")
         except OSError as error:
             reason = UnavailableError(str(error))
+        finally:
+            late.cancel()
         await self._end(reason)
         raise reason
 
@@ -263,6 +265,11 @@ class Connection:
             await self._writer.wait_closed()
 
 
+def _tell_late(answer: "asyncio.Future[Entity]") -> None:
+    if not answer.done():
+        answer.set_exception(TimeoutError())
+
+
 def _broken(error: OSError, address: str, *, in_handshake: bool = False) -> WireError:
     kind = DeniedError if is_refused_for_good(error) else UnavailableError
     why = tls_refusal(error, address, in_handshake=in_handshake)
@@ -314,7 +321,9 @@ class Channel:
 
     async def ask(self, build: Build) -> Entity:
         """Connect if need be, after the back-off, and ask. Raises UnavailableError or another WireError."""
-        connection = await self.connected()
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            connection = await self.connected()
         return await connection.ask(build(connection), self._timeout_s)
 
     async def connected(self) -> Connection:

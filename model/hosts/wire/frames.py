@@ -23,6 +23,8 @@ MAX_FRAME_BYTES = 100 << 20
 """Kafka's default of `socket.request.max.bytes`."""
 _SIZE = struct.Struct(">i")
 SIZE_BYTES = _SIZE.size
+_WRITTEN_AHEAD_BYTES = 1 << 16
+"""So much may wait to be taken by the other side while ours goes on."""
 _OTHERS = {b"HTTP": "an HTTP server", b"SSH-": "an SSH server"}
 """How servers that speak other protocols begin, instead of a size."""
 
@@ -63,14 +65,16 @@ async def read_content(reader: asyncio.StreamReader, size: int) -> bytes:
         raise MalformedError(f"the connection ended after {len(error.partial)} bytes of {size}") from None
 
 
-async def write_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
-    """Send one frame made of these parts, and wait while the other side is slow to read.
+async def write_frame(writer: asyncio.StreamWriter, *parts: bytes, patience_s: float | None = None) -> None:
+    """Send one frame made of these parts; where much waits to be taken, wait for the other side.
 
     In one piece: `writelines` of Python 3.12 and 3.13 never has done with an empty part, and up to 3.13.0 it did not
-    say that the other side was slow (CVE-2024-12254).
+    say that the other side was slow (CVE-2024-12254). Raises TimeoutError after `patience_s` (None: never).
     """
     writer.write(b"".join((_SIZE.pack(sum(map(len, parts))), *parts)))
-    await writer.drain()
+    if writer.transport.get_write_buffer_size() > _WRITTEN_AHEAD_BYTES:
+        async with asyncio.timeout(patience_s):
+            await writer.drain()
 
 
 ALWAYS_ALLOWED_BYTES = 1 << 20
@@ -118,8 +122,16 @@ class Inflow(asyncio.StreamReader):
         self._held_bytes = 0
         self._answering_bytes = 0
         self._is_closed = False
-        self._refusal = ""
+        self._refusal = self._complaint = ""
+        self._waiting_since_s: float | None = None
+        self._was_silent = False
+        self._watch: asyncio.TimerHandle | None = None
         intake.inflows.add(self)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something has arrived behind the frame that is answered."""
+        return self._held_bytes > self._answering_bytes
 
     @property
     def unfinished_bytes(self) -> int:
@@ -134,22 +146,44 @@ class Inflow(asyncio.StreamReader):
         limits = self._intake.limits
         self._hold(-self._answering_bytes)
         self._answering_bytes = 0
-        try:
-            async with asyncio.timeout(limits.idle_s):
-                size = await read_size(self, limits.max_frame_bytes)
-        except TimeoutError:
-            size = None
+        self._waits_for("")
+        size = await self._size(limits.max_frame_bytes)
         if size is None:
             return None
+        if self._held_bytes < SIZE_BYTES + size:
+            self._waits_for(f"a frame of {size} bytes was not whole within {limits.idle_s or 0:g} s")
         try:
-            async with asyncio.timeout(limits.idle_s):
-                frame = await read_content(self, size)
-        except TimeoutError:
-            raise MalformedError(f"a frame of {size} bytes was not whole within {limits.idle_s:g} s") from None
+            frame = await read_content(self, size)
         except MalformedError as error:
             raise MalformedError(self._refusal or str(error)) from None
+        self._waiting_since_s = None
         self._answering_bytes = SIZE_BYTES + size
         return frame
+
+    async def _size(self, limit: int) -> int | None:
+        try:
+            return await read_size(self, limit)
+        except MalformedError:
+            if self._was_silent:
+                return None
+            raise
+
+    def _waits_for(self, complaint: str) -> None:
+        """From now on no longer than `idle_s`; `complaint`: what a frame that has begun is refused with then."""
+        idle_s, loop = self._intake.limits.idle_s, asyncio.get_running_loop()
+        self._waiting_since_s, self._complaint = loop.time(), complaint
+        if self._watch is None and idle_s is not None:
+            self._watch = loop.call_later(idle_s, self._look_at_clock, loop, idle_s)
+
+    def _look_at_clock(self, loop: asyncio.AbstractEventLoop, idle_s: float) -> None:
+        """One timer for all requests of a connection, not one for each: it is set again for what is left."""
+        since_s = loop.time() if self._waiting_since_s is None else self._waiting_since_s
+        left_s = since_s + idle_s - loop.time()
+        if left_s > 0:
+            self._watch = loop.call_later(left_s, self._look_at_clock, loop, idle_s)
+        else:
+            self._was_silent = True
+            self.refuse(self._complaint)
 
     @contextmanager
     def cancels_at_end(self) -> Generator[None]:
@@ -173,6 +207,8 @@ class Inflow(asyncio.StreamReader):
         self._intake.inflows.discard(self)
         self._hold(-self._held_bytes)
         self._is_closed = True
+        if self._watch is not None:
+            self._watch.cancel()
 
     # As asyncio tells of the connection.
 

@@ -3,7 +3,6 @@
 A body whose bytes are at hand already (`Encoded`) goes out as it is. Nothing is sent here.
 """
 
-import io
 import struct
 from dataclasses import fields
 from functools import cache
@@ -13,11 +12,11 @@ from typing import Any, Final, cast
 import msgspec
 from kio.index import load_payload_module, load_request_schema, load_response_schema
 from kio.schema.index import api_key_map, schema_name_map
-from kio.serial import entity_writer
 from kio.static.constants import EntityType
 
 from model.hosts.wire import describe_cluster_v2
-from model.hosts.wire.decoding import reader_of
+from model.hosts.wire.codec import reader, writer
+from model.hosts.wire.fields import Entity
 from model.hosts.wire.names import MalformedError
 
 API_VERSIONS_KEY = 18
@@ -32,9 +31,6 @@ _SAME_AS = {(77, 1): 0}
 
 Source: `ShareGroupDescribeRequest.json` and `…Response.json` (4.4): version 0 was that of 4.0, 4.1 knows 1 alone.
 """
-
-Entity = Any
-"""A frozen dataclass of `kio.schema`. Which one depends on the version, so nothing more can be said here."""
 
 
 class RequestStart(msgspec.Struct, frozen=True):
@@ -53,6 +49,7 @@ class Encoded(msgspec.Struct, frozen=True):
     body: bytes
 
 
+@cache
 def versions_known(api_key: int) -> tuple[int, int]:
     """The lowest and highest version of an API that can be written down here. Raises KeyError for an unknown one."""
     versions = schema_name_map[api_key_map[api_key]]
@@ -75,6 +72,8 @@ def later_version(api_key: int, theirs: tuple[int, int] | None) -> int | None:
 def shaped(shape: type[Entity], **values: object) -> Entity:
     """An entity with those of the values that this version of it knows. Raises TypeError where one is missing."""
     known = _names(shape)
+    if known.issuperset(values):
+        return shape(**values)
     return shape(**{name: value for name, value in values.items() if name in known})
 
 
@@ -86,17 +85,20 @@ def encode_request(body: Entity | Encoded, correlation_id: int, client_id: str |
     return _request_header(type(body), correlation_id, client_id), encode(body)
 
 
-def encode_response(body: Entity, correlation_id: int) -> tuple[bytes, bytes]:
-    """A response's header and body."""
-    header = body.__header_schema__
-    return encode(header(correlation_id=correlation_id)), encode(body)
+def encode_response(body: Entity, correlation_id: int) -> list[bytes]:
+    """The pieces of a response, header first: large records are not copied."""
+    return [*_parts(body.__header_schema__(correlation_id=correlation_id)), *_parts(body)]
 
 
 def encode(entity: Entity) -> bytes:
-    """The bytes of an entity alone. Raises ValueError, TypeError or struct.error for values that do not fit."""
-    out = io.BytesIO()
-    entity_writer(cast(Any, type(entity)))(out, entity)
-    return out.getvalue()
+    """The bytes of an entity alone. Raises as `Write` does for values that do not fit."""
+    return b"".join(_parts(entity))
+
+
+def _parts(entity: Entity) -> list[bytes]:
+    parts: list[bytes] = []
+    writer(cast(Any, type(entity)))(parts.append, entity)
+    return parts
 
 
 def request_start(frame: bytes) -> RequestStart:
@@ -112,7 +114,7 @@ def check_header(frame: bytes) -> None:
     lowest, highest = versions_known(start.api_key)
     nearest = min(max(start.version, lowest), highest)
     try:
-        reader_of(request_schema(start.api_key, nearest).__header_schema__)(frame, 0)
+        reader(request_schema(start.api_key, nearest).__header_schema__)(frame, 0)
     except Exception as error:
         raise MalformedError(f"{_named(start)} has no header ({_one_line(error)})") from error
 
@@ -125,8 +127,8 @@ def decode_request(frame: bytes) -> Entity:
     start = request_start(frame)
     try:
         schema: Any = request_schema(start.api_key, start.version)
-        _, offset = reader_of(schema.__header_schema__)(frame, 0)
-        return reader_of(schema)(frame, offset)[0]
+        _, offset = reader(schema.__header_schema__)(frame, 0)
+        return reader(schema)(frame, offset)[0]
     except Exception as error:  # a schema applied to garbage fails in every way there is
         raise MalformedError(f"{_named(start)} is garbled ({_one_line(error)})") from error
 
@@ -135,13 +137,13 @@ def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Enti
     """A response's correlation id and body. Raises MalformedError."""
     try:
         schema: Any = response_schema(api_key, _SAME_AS.get((api_key, version), version))
-        header, offset = reader_of(schema.__header_schema__)(frame, 0)
-        entity, size = reader_of(schema)(frame, offset)
+        header, offset = reader(schema.__header_schema__)(frame, 0)
+        entity, end = reader(schema)(frame, offset)
     except Exception as error:
         start = RequestStart(api_key, version, 0)
         raise MalformedError(f"the response to {_named(start)} is garbled ({_one_line(error)})") from error
-    if offset + size != len(frame):
-        raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
+    if end != len(frame):
+        raise MalformedError(f"{len(frame) - end} bytes are left behind a {schema.__name__}")
     return header.correlation_id, entity
 
 

@@ -8,6 +8,7 @@ import binascii
 import uuid
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import cache
 
 from kio.schema.errors import ErrorCode
 
@@ -87,6 +88,7 @@ SECURITY_PROTOCOLS: Mapping[str, int] = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTE
 ZERO_ID = uuid.UUID(int=0)
 
 
+@cache
 def error_code(name: str) -> ErrorCode:
     """`NOT_CONTROLLER` as the wire has it; an unknown name is an unknown error."""
     try:
@@ -95,6 +97,7 @@ def error_code(name: str) -> ErrorCode:
         return ErrorCode.unknown_server_error
 
 
+@cache
 def error_name(code: ErrorCode) -> str:
     """The other way: `NONE`, `STALE_BROKER_EPOCH`…"""
     return code.name.upper()

@@ -167,12 +167,12 @@ class Server:
             response = await self._answer(request, inflow)
             if response is not None:
                 await self._send(writer, *encode_response(response, start.correlation_id))
-            await asyncio.sleep(request.mute_ms / 1000)  # others' turn, even if this client's next requests are here
+            if request.mute_ms or inflow.has_more:  # others' turn, even if this client's next requests are here
+                await asyncio.sleep(request.mute_ms / 1000)
 
     async def _send(self, writer: asyncio.StreamWriter, *parts: bytes) -> None:
         try:
-            async with asyncio.timeout(self._limits.idle_s):
-                await write_frame(writer, *parts)
+            await write_frame(writer, *parts, patience_s=self._limits.idle_s)
         except TimeoutError:
             size, most_s = sum(map(len, parts)), self._limits.idle_s
             raise UnavailableError(f"an answer of {size} bytes was not taken within {most_s:g} s") from None

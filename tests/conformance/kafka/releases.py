@@ -12,7 +12,7 @@ from model.sandbox.java import ClassArchive, find_java
 from model.sandbox.processes import SandboxError
 from tests.maven import UnavailableError, jars_folder, skip_or_fail
 
-_JAVA_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+JAVA_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 """No release needs any flag on Java 17 (none --add-opens): these make JVMs start quicker and leave no files."""
 _LOG4J = Path(__file__).with_name("log4j.properties")
 
@@ -46,7 +46,7 @@ class Installation:
 
     def java(self, main_class: str, *arguments: str, heap_mb: int) -> list[str]:
         """The command line that runs one of the release's classes."""
-        flags = [*_JAVA_FLAGS, f"-Xmx{heap_mb}m", f"-Dlog4j.configuration={_LOG4J.as_uri()}"]
+        flags = [*JAVA_FLAGS, f"-Xmx{heap_mb}m", f"-Dlog4j.configuration={_LOG4J.as_uri()}"]
         flags += self.training or self.archive.flags()
         return [str(self.java_program), *flags, "-cp", f"{self.jars}/*", main_class, *arguments]
 

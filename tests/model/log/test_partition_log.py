@@ -181,6 +181,37 @@ def test_a_reader_gets_whole_batches_below_its_limit(make_log: MakeLog) -> None:
         assert refused(lambda offset=offset: log.read(offset, max_bytes=100)) == "OFFSET_OUT_OF_RANGE"
 
 
+def test_what_was_appended_last_is_found_as_by_a_search(make_log: MakeLog) -> None:
+    log = make_log(replace(SETTINGS, segment_bytes=10_000))
+
+    def check() -> None:
+        active = log.segments.active
+        offsets, sound = range(active.base_offset, log.end_offset + 1), list(active.batches())
+        for offset in offsets:
+            searched = next((each for each in sound if each.last_offset >= offset), None)
+            assert active.find_offset(offset) == searched
+            for size in {0, *(each.end for each in sound)}:
+                fits = (
+                    [each for each in sound if each.last_offset >= offset and each.end - searched.position <= size]
+                    if searched
+                    else []
+                )
+                assert log.read(offset, max_bytes=size, at_least_one=False).next_offset == max(
+                    [offset, *(each.next_offset for each in fits)]
+                )
+
+    for sent in (batch("a"), batch("b", "c", "d"), batch("e", "f")):
+        append(log, sent)
+        check()
+    for offset in (5, 2):
+        assert log.truncate_to(offset, now_ms=START_MS)
+        check()
+        append(log, batch("g", "h"))
+        check()
+    log.roll(START_MS)
+    check()
+
+
 def test_a_repeated_batch_is_written_once(make_log: MakeLog) -> None:
     log = make_log()
     append(log, batch("before"))

@@ -9,6 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from model.analyses.forecast import forecast
+from tests.thorough import the_rest_when_asked
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
 from tests.tui.screens.pages import few_years
 from tui.app.panes.live_panes import LiveText
@@ -127,7 +128,7 @@ async def test_on_a_small_terminal_causes_and_what_helps_take_the_place_of_the_r
         await until(pilot, lambda: "worst topics first" in text(pilot))
 
 
-@pytest.mark.parametrize("key", ["escape", "x"])
+@pytest.mark.parametrize("key", the_rest_when_asked(["escape", "x"]))
 async def test_what_was_played_stays_when_the_rest_is_given_up(
     still: str, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
@@ -141,19 +142,19 @@ async def test_what_was_played_stays_when_the_rest_is_given_up(
     monkeypatch.setattr(forecast.ForecastAnalysis, "kernel", slow)
     try:
         async with opened(still, size=LARGE) as pilot:
-            few_years(pilot, 2_500)
+            few_years(pilot, 1_000)
             await press(pilot, "w")
-            await until(pilot, lambda: "200 of 2,500 years played, about" in summary(pilot))
+            await until(pilot, lambda: "200 of 1,000 years played, about" in summary(pilot))
             shown = rows(pilot, "forecast-topics").answer.rows
             assert shown
             await press(pilot, key)
             await until(pilot, lambda: "stopped: r works it out" in summary(pilot))
-            assert "200 of 2,500 years" in summary(pilot)
+            assert "200 of 1,000 years" in summary(pilot)
             assert rows(pilot, "forecast-topics").answer.rows == shown
             await press(pilot, "x")
             assert "nothing is being worked out" in text(pilot)
             goes_on.set()
             await press(pilot, "r")
-            await until(pilot, lambda: "2,500 of 2,500 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+            await until(pilot, lambda: "1,000 of 1,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
     finally:
         goes_on.set()

@@ -5,8 +5,6 @@ A fetch session remembers what a reader fetches, and which partitions of it have
 `kafka.server.FetchSession`, `FetchManager`. Unlike there a partition without news costs nothing.
 """
 
-import asyncio
-import contextlib
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from model.broker.isr import record_fetch
 from model.broker.partition import Partition
 from model.broker.serving import Isolation, Read, ReadJudgement, WaitingFetch, is_ready, judge_read
 from model.cluster.ids import TopicPartition
+from model.hosts.background import Bell
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News, NewsBoard
 from model.log.indexes import AbortedTransaction
 from model.log.names import DamagedFileError, LogError
@@ -59,7 +58,7 @@ class FetchSession:
     partitions: dict[TopicPartition, CachedPartition] = field(default_factory=dict[TopicPartition, CachedPartition])
     changed: dict[TopicPartition, None] = field(default_factory=dict[TopicPartition, None])
     recheck: set[TopicPartition] = field(default_factory=set[TopicPartition])
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    woken: Bell = field(default_factory=Bell)
 
     def hear(self, name: TopicPartition, news: News) -> None:
         """News of a partition: noted, and if there may be something to read, told to who waits."""
@@ -70,7 +69,7 @@ class FetchSession:
         if news is News.CHANGED and self.follower is not None:
             self.recheck.add(name)  # what the fetch that waits has told counts for the partition as it was
         if news is not News.COMMITTED or not to_log_end:
-            self.woken.set()
+            self.woken.ring()
 
     def want(self, wanted: CachedPartition) -> None:
         """Add a partition, or go on elsewhere in it."""
@@ -215,18 +214,17 @@ class Fetches:
         now_ms = session.used_ms = held.now_ms()
         waiting = WaitingFetch(limits.min_bytes, now_ms + limits.max_wait_ms)
         session.changed.update(dict.fromkeys(session.recheck))
-        if session.follower is not None:
-            self._record(session, now_ms)
+        session.woken.quiet()
+        if session.follower is not None and self._record(session, now_ms) and limits.min_bytes > 0:
+            await session.woken.wait(limits.max_wait_ms / 1000)
         while True:
-            session.woken.clear()
+            session.woken.quiet()
             reads = self._read(session, limits)
             now_ms = held.now_ms()
             nothing_new = not reads and session.partitions
             if now_ms >= waiting.deadline_ms if nothing_new else is_ready(waiting, map(_sized, reads), now_ms):
                 return _told(session, [read for _, read in reads if full or read.is_news])
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout((waiting.deadline_ms - now_ms) / 1000):
-                    await session.woken.wait()
+            await session.woken.wait((waiting.deadline_ms - now_ms) / 1000)
 
     def settle_progress(self, name: TopicPartition) -> None:
         """Record for followers with nothing to fetch that they still fetched: before the leader's log grows, and
@@ -242,21 +240,34 @@ class Fetches:
         partition = self._held.partitions.get(name)
         return 0 if partition is None or partition.leading is None else partition.leading.since_ms
 
-    def _record(self, session: FetchSession, now_ms: int) -> None:
+    def _record(self, session: FetchSession, now_ms: int) -> bool:
+        """Returns whether the follower is known to have all there is, so that there is nothing to read for it yet."""
+        has_all = bool(session.partitions)
         for name in list(session.changed):
             wanted = session.partitions.get(name)
-            if wanted is not None:
-                self._record_one(session, wanted, now_ms)
+            if wanted is None or not self._record_one(session, wanted, now_ms):
+                has_all = False
+            elif self._was_told(wanted):
+                del session.changed[name]
+        return has_all
 
-    def _record_one(self, session: FetchSession, wanted: CachedPartition, at_ms: int) -> None:
+    def _was_told(self, wanted: CachedPartition) -> bool:
+        """Whether a reader that has all records knows the high watermark and the log's start, too."""
+        partition, log = self._held.partitions.get(wanted.name), self._held.log(wanted.name)
+        if partition is None or log is None:
+            return False
+        return (wanted.sent_high_watermark, wanted.sent_log_start) == (partition.high_watermark, log.start_offset)
+
+    def _record_one(self, session: FetchSession, wanted: CachedPartition, at_ms: int) -> bool:
+        """Returns whether the follower has all of the leader's log."""
         name = wanted.name
         partition, positions = self._held.find(name), self._held.positions(name)
         follower = session.follower
         if isinstance(partition, str) or positions is None or follower is None:
-            return
+            return False
         wanted.recorded_ms = at_ms
         if not judge_read(partition, wanted.read, positions, positions.end).is_progress:
-            return
+            return False
         conditions = self._held.conditions(name.topic, at_ms)
         before = partition
         decision = record_fetch(before, follower, wanted.read.offset, positions, conditions, wanted.log_start)
@@ -265,6 +276,7 @@ class Fetches:
             session.recheck.discard(name)
         else:
             session.recheck.add(name)
+        return wanted.read.offset == positions.end
 
     def _read(self, session: FetchSession, limits: FetchLimits) -> list[tuple[ReadJudgement, PartitionRead]]:
         reads: list[tuple[ReadJudgement, PartitionRead]] = []

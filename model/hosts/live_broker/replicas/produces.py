@@ -5,7 +5,6 @@ Kafka 3.9 `ReplicaManager.appendRecords`, `DelayedProduce`, `fetchOffsetForTimes
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from model.broker import serving
 from model.broker.isr import record_append
 from model.broker.partition import Partition
 from model.cluster.ids import INTERNAL_TOPICS, TopicPartition
+from model.hosts.background import Bell
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News
 from model.log.names import DamagedFileError, LogError
 from model.log.partition_log import Appended, PartitionLog
@@ -34,11 +34,11 @@ class _Waiter:
 
     def __init__(self, waiting: serving.WaitingProduce) -> None:
         self.waiting = waiting
-        self.woken = asyncio.Event()
+        self.woken = Bell()
 
     def hear(self, name: TopicPartition, news: News) -> None:
         if news is not News.GREW:
-            self.woken.set()
+            self.woken.ring()
 
 
 class Produces:
@@ -124,14 +124,12 @@ class Produces:
             held.news.listen(name, waiter)
         try:
             while True:
-                waiter.woken.clear()
+                waiter.woken.quiet()
                 now_ms = held.now_ms()
                 waiter.waiting = waiting = serving.settle_produce(waiting, held.find, held.conditions, now_ms)
                 if waiting.is_over:
                     return waiting.settled
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout((waiting.deadline_ms - now_ms) / 1000):
-                        await waiter.woken.wait()
+                await waiter.woken.wait((waiting.deadline_ms - now_ms) / 1000)
         finally:
             for name in waiting.required:
                 held.news.leave(name, waiter)

@@ -19,9 +19,13 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
     "bool": st.booleans(),
     "string": st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
     "bytes": st.binary(max_size=8),
+    "records": st.binary(max_size=200),
+    "float64": st.floats(allow_nan=False, allow_infinity=False),
     "uuid": st.uuids().filter(lambda value: value != uuid.UUID(int=0)),
     "error_code": st.sampled_from(ErrorCode),
     "timedelta_i32": st.integers(0, 2**31 - 1).map(lambda ms: datetime.timedelta(milliseconds=ms)),
+    "timedelta_i64": st.integers(0, 2**40).map(lambda ms: datetime.timedelta(milliseconds=ms)),
+    "datetime_i64": st.integers(0, 2**41).map(lambda ms: datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC)),
 }
 
 
