@@ -88,9 +88,7 @@ class _Run:
     def result(self, engine: str, result: Any, tasks: int = 0, cpu_s: float = 0.0) -> EngineResult:
         """`tasks` and `cpu_s` of Spark."""
         course, seconds = self.course, time.perf_counter() - self.began_s
-        return EngineResult(
-            result, engine, seconds, self.cpu_s + cpu_s, len(course.batches) + tasks, self.lost or self.why
-        )
+        return EngineResult(result, engine, seconds, self.cpu_s + cpu_s, course.done + tasks, self.lost or self.why)
 
 
 def _begun(

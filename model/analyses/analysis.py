@@ -7,7 +7,8 @@ first, each to the task that has least (LPT).
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
@@ -118,6 +119,29 @@ class Wave(NamedTuple):
     """And of all that comes after it."""
 
 
+@runtime_checkable
+class InPieces(Protocol):
+    """An analysis whose kernel costs about the same for all units at once as for a few at a time."""
+
+    @property
+    def piece_s(self) -> float:
+        """About how long it is called for where somebody may end the work: a call can't be broken off."""
+        ...
+
+
+def stretches(costs: Sequence[float], most: Callable[[], float]) -> Iterator[tuple[range, float, float]]:
+    """Neighbours that come to `most()` together, as it is when they begin, and one at least: which, what they cost,
+    and what all after them do."""
+    first, left, budget = 0, sum(costs), most()
+    while first < len(costs):
+        end, taken = first + 1, costs[first]
+        while end < len(costs) and taken + costs[end] <= budget:
+            taken, end = taken + costs[end], end + 1
+        left -= taken
+        yield range(first, end), taken, left
+        first, budget = end, most()
+
+
 class Course:
     """Work on its way in this process: the batches of what is done, and the tasks that are left."""
 
@@ -127,7 +151,12 @@ class Course:
         self._units = analysis.units(arrays, parameters)
         self._cost_of = {unit.id: unit.cost for unit in self._units}
         self.left = pack(self._units, 1)
+        self.done = 0
+        """Tasks."""
         self.batches: list[Arrays] = []
+        self._piece_s = analysis.piece_s if isinstance(analysis, InPieces) else None
+        self._piece = 1
+        """Units of the next call of the kernel."""
 
     def divide(self, tasks: int) -> None:
         """Into so many tasks at most; before it is worked on."""
@@ -141,20 +170,33 @@ class Course:
     def work_on(
         self, *, told: OnTask | None = None, ended: Callable[[], bool] | None = None, kernel: Kernel | None = None
     ) -> Any:
-        """One task after the other, in this thread. The result, or None where `ended()` was true between two of them;
-        then it can be worked on further. `kernel`: what has it done elsewhere. Raises AnalysisError."""
-        every = len(self.batches) + len(self.left)
+        """One task after the other, in this thread. The result, or None where `ended()` was true between two of them,
+        or two pieces of one; then it can be worked on further. `kernel`: what has whole tasks done elsewhere, and is
+        ended there. Raises AnalysisError."""
+        every = self.done + len(self.left)
         while self.left:
             if told is not None:
-                told(len(self.batches), every)
-            if ended is not None and ended():
-                return None
-            play = kernel or self.analysis.kernel
-            self.batches.append(play(self.left[0], self.arrays, self.parameters))
+                told(self.done, every)
+            while self.left[0]:
+                if ended is not None and ended():
+                    return None
+                self._play(kernel, whole=ended is None)
             del self.left[0]
+            self.done += 1
         if told is not None:
             told(every, every)
         return self.analysis.combine(self.batches, self.arrays, self.parameters)
+
+    def _play(self, kernel: Kernel | None, *, whole: bool) -> None:
+        """The first task, or a piece of it."""
+        task, play = self.left[0], kernel or self.analysis.kernel
+        is_cut = self._piece_s is not None and kernel is None and not whole
+        count, began_s = self._piece if is_cut else len(task), time.perf_counter()
+        self.batches.append(play(task[:count], self.arrays, self.parameters))
+        del task[:count]
+        if self._piece_s is not None and is_cut:
+            in_time = count * self._piece_s / max(time.perf_counter() - began_s, 1e-6)
+            self._piece = max(1, min(int(in_time), 2 * count))
 
 
 def run_here(
@@ -167,7 +209,7 @@ def run_here(
 ) -> ResultT_co:
     """The result. The work is split only where somebody looks on: `told` hears of progress, `ended` may stop it.
 
-    Raises JobCancelled when `ended()` is true between two tasks, AnalysisError as the analysis does.
+    Raises JobCancelled when `ended()` is true meanwhile, AnalysisError as the analysis does.
     """
     course = Course(analysis, arrays, parameters)
     if told is not None or ended is not None:

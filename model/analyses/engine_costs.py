@@ -143,6 +143,12 @@ GAIN = 0.8
 """Spark has to be done in so much of the time: estimates are not better than that."""
 
 
+def takes_long(costs: EngineCosts, work: Work) -> bool:
+    """Whether it does in one process, or nobody knows."""
+    alone_s = here_s(costs, work)
+    return alone_s is None or alone_s >= LEAST_WORK_S
+
+
 class Outlook(NamedTuple):
     """What some work would take: in one process, on a Spark that serves, and until one that is off does."""
 

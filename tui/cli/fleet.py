@@ -5,16 +5,14 @@ lines, a manifest and then a line for each scenario as it comes, in the order of
 `--store` they are kept as Parquet, and what is there already is not played again.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import click
 import msgspec
 
-from model.analyses.errors import AnalysisError
+from model.analyses.analysis import Wave
 from model.analyses.fleets.fleet import FIRST_MS, FLEET, NOTHING, FleetResult, FleetRow, fleet_arrays, waves
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, left_out
 from model.analyses.fleets.store import (
@@ -34,13 +32,10 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted as so_many
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import not_forecast
-from spark_tasks.engines import OnProgress, costs_file, engines_of
-from spark_tasks.messages import JobFailed, SparkLost
 from spark_tasks.spark_client import IN_PROCESS, Engine, EngineResult
-from spark_tasks.worker import Waves
-from tui.cli.output import json_line, progress, put
+from tui.cli.output import json_line, put
+from tui.cli.waved import played
 from tui.engine.opening import Opening
-from tui.engine.sheets import duration_text
 from tui.engine.text import cells, plain
 
 EVERY = "every"
@@ -124,40 +119,26 @@ class Fleet:
     def play(self, most: int = MOST_WORST, *, tells: bool = False) -> Iterator[Sequence[FleetRow]]:
         """The rows of each wave, where it `tells` them or keeps them nowhere; the manifest has the worst of all, `most`
         of them. Raises click.ClickException. A KeyboardInterrupt ends it, and what is at it, at once."""
-        if not missing(self.manifest.done, range(self._total)):
+        store, todo = self._store, missing(self.manifest.done, range(self._total))
+        if not todo:
             return
+
+        def parts(most: Callable[[], float]) -> Iterator[Wave]:
+            cut = waves(self._arrays.stage, self._asked, most, todo)
+            return cut if store is None else (stored_parts(part, store.folder, tells=tells) for part in cut)
+
+        analysis = FLEET if store is None else STORED_FLEET
+        apart = store is not None  # Arrow, which writes parts, aborts where its thread ends with the program
         try:
-            with ExitStack() as open:
-                told = open.enter_context(progress()) or _nobody
-                runner = open.enter_context(asyncio.Runner())
-                rows = self._rows(most, told, tells=tells)
-                open.callback(lambda: runner.run(rows.aclose()))
-                while (found := runner.run(_next(rows))) is not None:
-                    yield found
-        except (AnalysisError, JobFailed, SparkLost) as error:
-            raise click.ClickException(str(error)) from None
+            for came in played(self._engine, analysis, self._arrays, parts, first=FIRST_MS, apart=apart):
+                self._take(came.result, most)
+                self._played = came.run.so_far(None)
+                came.tell(f"{self._done:,} of {self._total:,} played")
+                yield came.result.rows
         except StoreError as error:
             raise click.ClickException(f"--store: {error}") from None
         except OSError as error:
             raise click.ClickException(f"--store: {error.filename}: {error.strerror or error}") from None
-
-    async def _rows(self, most: int, told: OnProgress, *, tells: bool) -> AsyncGenerator[Sequence[FleetRow]]:
-        async with engines_of(self._engine, told, costs_file()) as engines:
-            store = self._store  # Arrow, which writes parts, aborts where its thread ends with the program
-            run = Waves(engines, FLEET.name, self._engine.wanted, first=FIRST_MS, apart=store is not None)
-            todo = missing(self.manifest.done, range(self._total))
-            parts, analysis = waves(self._arrays.stage, self._asked, run.budget, todo), FLEET
-            if store is not None:
-                analysis, parts = STORED_FLEET, (stored_parts(part, store.folder, tells=tells) for part in parts)
-            try:
-                async for wave, found in run.over(analysis, self._arrays, parts):
-                    self._take(found, most)
-                    self._played = run.so_far(None)
-                    left = duration_text(round(1_000 * max(run.left_s(wave.left), 1)))
-                    told(f"{self._done:,} of {self._total:,} played, about {left} left")
-                    yield found.rows
-            finally:
-                await run.close()
 
     @property
     def _done(self) -> int:
@@ -169,14 +150,6 @@ class Fleet:
         elif self._store is not None:
             self._store.count(found)
             self.manifest = self._store.manifest
-
-
-async def _next(rows: AsyncGenerator[Sequence[FleetRow]]) -> Sequence[FleetRow] | None:
-    return await anext(rows, None)
-
-
-def _nobody(_: str) -> None:
-    """Nobody looks on."""
 
 
 def fleet(

@@ -5,7 +5,7 @@ For people it is printed in 80 columns: each cluster's figures, the largest firs
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from shlex import quote
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from model.analyses.errors import AnalysisError
-from model.analyses.history.history import HISTORY, history_of
+from model.analyses.history.history import HISTORY, history_of, waves
 from model.analyses.history.results import (
     FOREVER_MS,
     HISTORY_FORMAT,
@@ -24,10 +24,11 @@ from model.analyses.history.results import (
     WorstMoment,
     parameters_of,
 )
+from model.analyses.history.tables import merged
 from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
 from spark_tasks.spark_client import Engine, EngineResult
-from tui.cli.options import compute, takes_engine
+from tui.cli.options import takes_engine
 from tui.cli.output import Duration, json_line
 from tui.engine.glyphs import ASCII
 from tui.engine.history.hours import cell_text, grid_of, took
@@ -260,34 +261,41 @@ def history(
     except RecordingError as error:
         raise click.ClickException(str(error)) from None
     parameters = msgspec.structs.replace(parameters, drills=not no_drill)
-    outcome = compute(engine, HISTORY, {}, parameters)
+    from tui.cli.waved import computed  # noqa: PLC0415 - takes asyncio
+
+    found = computed(
+        engine, HISTORY, {}, parameters, partial(waves, parameters), lambda part: len(part.days), "parts", first=0.0
+    )
+    read = msgspec.structs.replace(parameters, days=tuple(day for part in found.parts for day in part.days))
     try:
-        outcome = msgspec.structs.replace(outcome, result=history_of(outcome.result, parameters))
+        outcome = msgspec.structs.replace(found.outcome, result=history_of(merged(found.results), read))
     except AnalysisError as error:
         raise click.ClickException(str(error)) from None
     if not outcome.result.clusters:
         raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
     if as_json:
-        _print_json(folders, parameters, outcome)
+        _print_json(folders, parameters, outcome, found.partial)
     else:
-        _print_text(parameters, outcome, everything, is_ascii)
+        for line in lines(outcome.result, everything=everything, is_ascii=is_ascii):
+            click.echo(line)
+        _print_read(read, outcome, found.partial)
     return 0
 
 
-def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcome: EngineResult) -> None:
+def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcome: EngineResult, partial: str) -> None:
     provenance = {
         "source": [str(folder) for folder in folders],
         "from_ms": parameters.from_ms,
         "to_ms": None if parameters.to_ms == FOREVER_MS else parameters.to_ms,
         "engine": outcome.engine,
         "seconds": round(outcome.seconds, 3),
+        **({"partial": partial} if partial else {}),
     }
     click.echo(json_line({"format": HISTORY_FORMAT, **msgspec.to_builtins(outcome.result), "provenance": provenance}))
 
 
-def _print_text(parameters: HistoryParameters, outcome: EngineResult, everything: bool, is_ascii: bool) -> None:
-    for line in lines(outcome.result, everything=everything, is_ascii=is_ascii):
-        click.echo(line)
+def _print_read(parameters: HistoryParameters, outcome: EngineResult, partial: str) -> None:
     size = sum(day.size_bytes for day in parameters.days) / 1e6
     days = counted(len(parameters.days), "cluster-day")
-    click.echo(f"\n{days}, {size:,.1f} MB, read in {outcome.seconds:,.1f} s, {outcome.engine}")
+    told = f", {partial}, the newest first" if partial else ""
+    click.echo(f"\n{days}, {size:,.1f} MB, read in {outcome.seconds:,.1f} s, {outcome.engine}{told}")

@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from model.analyses.previews.group_arrays import Staged, previewed, stage
-from model.analyses.previews.kernel import PREVIEWS
+from model.analyses.previews.kernel import FIRST_PARTITIONS, PREVIEWS, waves
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import (
     Case,
@@ -36,10 +36,10 @@ from model.consumers.assignors.assignment import Explanation, balance, explain
 from model.consumers.assignors.group import AssignorError
 from model.consumers.assignors.strategies import STRATEGIES
 from model.consumers.ownership import no_groups, not_previewed
-from spark_tasks.spark_client import Engine, EngineResult
+from spark_tasks.spark_client import Engine
 from tui.cli.following import image_of
-from tui.cli.options import compute
 from tui.cli.output import json_line, more, tell_demo
+from tui.cli.waved import Computed, computed
 from tui.engine.opening import Opening
 from tui.engine.text import cells, cut, plain
 
@@ -221,19 +221,22 @@ class Wish:
 class PreviewReport:
     """The result, as one object or as lines."""
 
-    def __init__(self, image: ClusterImage, staged: Staged, wish: Wish, outcome: EngineResult) -> None:
-        self._image, self._staged, self._wish, self._outcome = image, staged, wish, outcome
-        self._previews: Sequence[GroupPreview] = outcome.result.groups
+    def __init__(self, image: ClusterImage, staged: Staged, wish: Wish, found: Computed) -> None:
+        self._image, self._staged, self._wish = image, staged, wish
+        self._outcome, self._partial = found.outcome, found.partial
+        self._previews: Sequence[GroupPreview] = [one for result in found.results for one in result.groups]
 
     def document(self) -> dict[str, Any]:
         """The kdrill.preview/1 object; its values are still to be made builtins."""
         where, outcome = self._image.provenance, self._outcome
+        asked: dict[str, Any] = msgspec.to_builtins(self._wish.parameters)
         provenance = {
             "source": where.source,
             "zxid": where.zxid,
-            "parameters": self._wish.parameters,
+            "parameters": {name: value for name, value in asked.items() if name not in ("first", "end")},
             "engine": outcome.engine,
             "seconds": round(outcome.seconds, 6),
+            **({"partial": self._partial} if self._partial else {}),
         }
         return preview_document(map(self._group_document, self._previews), self._estate(), provenance)
 
@@ -280,6 +283,8 @@ class PreviewReport:
                 yield ""
         if not self._wish.keys and (others := not_previewed(self._image)):
             yield from wrapped(others)
+        if self._partial:
+            yield self._partial
         yield f"{self._outcome.engine}, {self._outcome.seconds:.3f} s"
 
     def _group_lines(self, preview: GroupPreview) -> Iterator[str]:
@@ -318,13 +323,20 @@ def make(opening: Opening, wish: Wish, engine: Engine, *, as_json: bool) -> None
     image = _image(opening)
     _check_keys(image, wish.keys)
     staged = stage(image, dict.fromkeys(wish.keys) or None)
-    outcome = compute(engine, PREVIEWS, staged.arrays, wish.parameters)
-    shown = PreviewReport(image, staged, wish, outcome)
+    shown = PreviewReport(image, staged, wish, _computed(staged, wish.parameters, engine))
     if as_json:
         click.echo(json_line(msgspec.to_builtins(shown.document()), opening))
     else:
         tell_demo(opening)
         click.echo("\n".join(shown.lines()))
+
+
+def _computed(staged: Staged, parameters: PreviewParameters, engine: Engine) -> Computed:
+    every = len(staged.groups)
+    return computed(
+        engine, PREVIEWS, staged.arrays, parameters, lambda most: waves(staged.arrays, parameters, most),
+        lambda part: (every if part.end is None else part.end) - part.first, "groups", first=FIRST_PARTITIONS,
+    )  # fmt: skip
 
 
 def _image(opening: Opening) -> ClusterImage:

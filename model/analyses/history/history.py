@@ -5,7 +5,7 @@ so that no worker ever holds more; which files are a set's, and until when it ho
 cluster's worst moment it says what a drill says: the image of then, and each broker in turn that dies too.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os.path import basename
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from model.analyses import analysis
-from model.analyses.analysis import Arrays, Unit
+from model.analyses.analysis import Arrays, Unit, Wave, stretches
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
@@ -157,6 +157,7 @@ class History:
     """The analysis. Workers read the files themselves: the folders have to be where they can see them."""
 
     name = "history"
+    piece_s = 0.1
     parameters_type = HistoryParameters
     result_type = HistoryTables
 
@@ -189,6 +190,13 @@ class History:
 
 
 HISTORY = History()
+
+
+def waves(parameters: HistoryParameters, most: Callable[[], float]) -> Iterator[Wave]:
+    """Days of as many bytes as `most()`, the newest first."""
+    days = sorted(parameters.days, key=lambda day: (day.day, day.first_set, day.cluster), reverse=True)
+    for some, size, left in stretches([day.size_bytes for day in days], most):
+        yield Wave(msgspec.structs.replace(parameters, days=tuple(days[some.start : some.stop])), size, left)
 
 
 def day_told(day: ClusterDay, from_ms: int, to_ms: int) -> HistoryTables:

@@ -5,14 +5,15 @@ strategy by changes (as it is, who joins, who dies). Units are numbered group by
 a number means without being told.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, cast
 
+import msgspec
 import numpy as np
 
-from model.analyses.analysis import Arrays, Unit
+from model.analyses.analysis import Arrays, Unit, Wave, stretches
 from model.analyses.previews.alike_groups import (
     DEALS,
     AlikeShares,
@@ -82,11 +83,17 @@ class Pieces:
     starts: Ints  # [G + 1] first unit of each group
 
     def units(self) -> list[Unit]:
-        """Each piece with its cost, in partitions."""
+        """Each piece of the groups that are asked for, with its cost in partitions."""
         strategies, changes = self.questions.T
         each = np.where(self.run, np.minimum(self.run, changes), strategies * changes) * self.cost
-        groups = np.repeat(np.arange(len(self.run)), np.diff(self.starts))
-        return [Unit(number, cost) for number, cost in enumerate(each[groups].tolist())]
+        some = slice(self.parameters.first, self.parameters.end)
+        groups = np.repeat(np.arange(len(self.run))[some], np.diff(self.starts)[some])
+        return [Unit(number, cost) for number, cost in enumerate(each[groups].tolist(), int(self.starts[some.start]))]
+
+    @property
+    def costs(self) -> Sequence[float]:
+        """Of each group, in partitions."""
+        return (self.questions.prod(axis=1) * self.cost).tolist()
 
     def piece(self, unit: int) -> Piece:
         group = int(np.searchsorted(self.starts, unit, side="right")) - 1
@@ -348,6 +355,7 @@ class RebalancePreviews:
     """See `model.analyses.analysis.Analysis`."""
 
     name = "previews"
+    piece_s = 0.1
     parameters_type = PreviewParameters
     result_type = PreviewResult
 
@@ -364,3 +372,11 @@ class RebalancePreviews:
 
 
 PREVIEWS = RebalancePreviews()
+FIRST_PARTITIONS = 5_000_000.0
+"""What the first wave costs: somebody waits for it."""
+
+
+def waves(arrays: Arrays, parameters: PreviewParameters, most: Callable[[], float]) -> Iterator[Wave]:
+    """Whole groups, as many as cost `most()`."""
+    for some, cost, left in stretches(pieces(arrays, parameters).costs, most):
+        yield Wave(msgspec.structs.replace(parameters, first=some.start, end=some.stop), cost, left)

@@ -24,7 +24,7 @@ AS_ZOOKEEPER_SAYS: Mapping[str, str] = {"range": "zk-range", "roundrobin": "zk-r
 
 
 class PreviewParameters(msgspec.Struct, frozen=True):
-    """What to preview, of all groups that are staged."""
+    """What to preview, of the groups that are staged: all, or those from one to before another."""
 
     strategies: tuple[str, ...] = ()
     """Names as `model.consumers.assignors.strategies` has them; none: all that such a group could use."""
@@ -34,6 +34,8 @@ class PreviewParameters(msgspec.Struct, frozen=True):
     """How many consumers join at once; 0: none do."""
     detail: bool = False
     """Every member's share and every death, not only the extremes and the worst."""
+    first: int = 0
+    end: int | None = None
 
 
 def strategies_for(parameters: PreviewParameters, *, zookeeper: bool) -> tuple[str, ...]:

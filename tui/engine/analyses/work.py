@@ -11,7 +11,7 @@ and then come more and more at a time, so that an engine has something to divide
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
@@ -19,7 +19,6 @@ from typing import Any
 
 import msgspec
 
-from model.analyses.analysis import Wave
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
@@ -35,13 +34,15 @@ from model.analyses.fleets.fleet import (
 )
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, pairs_step
 from model.analyses.history.history import HISTORY, history_of
-from model.analyses.history.results import ClusterDay, HistoryParameters, parameters_of
+from model.analyses.history.history import waves as waves_of_days
+from model.analyses.history.results import HistoryParameters, parameters_of
 from model.analyses.history.tables import HistoryTables, merged
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.analyses.previews.group_arrays import Staged, previewed, stage
-from model.analyses.previews.kernel import PREVIEWS
+from model.analyses.previews.kernel import FIRST_PARTITIONS, PREVIEWS
+from model.analyses.previews.kernel import waves as waves_of_groups
 from model.analyses.previews.lab import Lab
-from model.analyses.previews.result import PreviewParameters
+from model.analyses.previews.result import PreviewParameters, PreviewResult
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import INTERNAL_TOPICS, TopicPartition
 from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, Member
@@ -161,6 +162,8 @@ async def worked_out(
         return await _fleet(question, image, engines, tag, part)
     if isinstance(question, HistoryQuestion):
         return await history_read(question, engines, tag, told, part)
+    if isinstance(question, PreviewQuestion):
+        return await _preview(question, image, engines, tag, part)
     if isinstance(question, ForecastQuestion):
         sizes = measured(image) or await asyncio.to_thread(known_sizes, image.provenance.source)
         planned = await _as_planned(question.plan, image, engines, tag, told) if question.plan else None
@@ -240,12 +243,18 @@ async def _deaths(
 
 
 async def _preview(
-    question: PreviewQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
+    question: PreviewQuestion, image: ClusterImage, engines: Engines, tag: str, part: OnPart
 ) -> EngineResult:
+    """Wave after wave, for groups that grow."""
     staged = await asyncio.to_thread(_staged, image, question)
-    parameters = PreviewParameters(each_leaves=True, join=1)
-    found = await engines.run(PREVIEWS, staged.arrays, parameters, tag=tag, told=told, kind=question.engine)
-    return msgspec.structs.replace(found, result=(staged, found.result))
+    run, parameters = Waves(engines, tag, question.engine, first=FIRST_PARTITIONS), PreviewParameters((), True, 1)
+    whole, every = PreviewResult(()), len(staged.groups)
+    async for wave, found in run.over(PREVIEWS, staged.arrays, waves_of_groups(staged.arrays, parameters, run.budget)):
+        whole = PreviewResult((*whole.groups, *found.groups))
+        if wave.left:
+            note = f"{len(whole.groups):,} of {every:,} groups, {_about(run.left_s(wave.left))} left"
+            part(run.so_far((staged, whole)), note)
+    return run.so_far((staged, whole))
 
 
 def _staged(image: ClusterImage, question: PreviewQuestion) -> Staged:
@@ -308,7 +317,6 @@ def _topics_of(key: str, image: ClusterImage) -> tuple[str, ...]:
 _WORK: Mapping[type[Any], Callable[..., Awaitable[EngineResult]]] = {
     SweepQuestion: _sweep,
     DeathsQuestion: _deaths,
-    PreviewQuestion: _preview,
     PlanQuestion: _plan,
 }
 
@@ -318,10 +326,10 @@ async def history_read(
 ) -> EngineResult:
     """The result, and what it took in all. Raises AnalysisError, JobCancelled, JobFailed."""
     parameters = await asyncio.to_thread(_recorded, question.folder)
-    days = sorted(parameters.days, key=lambda day: (day.day, day.first_set, day.cluster), reverse=True)
+    days = parameters.days
     run, tables, read = Waves(engines, tag, question.engine, first=0.0), HistoryTables(), 0
     told(_progress(0, len(days), None))
-    async for wave, found in run.over(HISTORY, {}, _days_at_a_time(parameters, days, run.budget)):
+    async for wave, found in run.over(HISTORY, {}, waves_of_days(parameters, run.budget)):
         tables = await asyncio.to_thread(merged, [tables, found])
         read += len(wave.parameters.days)
         if read < len(days):
@@ -337,20 +345,6 @@ def _recorded(folder: str) -> HistoryParameters:
         return parameters_of([Path(folder).expanduser().absolute()])
     except RecordingError as error:
         raise AnalysisError(str(error)) from None
-
-
-def _days_at_a_time(
-    parameters: HistoryParameters, days: Sequence[ClusterDay], most: Callable[[], float]
-) -> Iterator[Wave]:
-    """Parts of so many bytes at most; one day at least."""
-    first, left, budget = 0, sum(day.size_bytes for day in days), most()
-    while first < len(days):
-        end, taken = first + 1, days[first].size_bytes
-        while end < len(days) and taken + days[end].size_bytes <= budget:
-            taken, end = taken + days[end].size_bytes, end + 1
-        left -= taken
-        yield Wave(msgspec.structs.replace(parameters, days=tuple(days[first:end])), taken, left)
-        first, budget = end, most()
 
 
 def _progress(done: int, every: int, left_s: float | None) -> str:

@@ -301,6 +301,9 @@ def lab_text(look: AnalysisAnswer, query: LabText, *_: object) -> TextAnswer:
     sheet = Sheet("Lab", query.width)
     if look.stale:
         sheet.draw(span("the cluster has changed since: ", "warn"), span("r", "key"), span(" asks anew", "warn"))
+    if look.is_partial:
+        staged, so_far = _parts(look)
+        sheet.fact("partial", f"{len(so_far.groups):,} of {len(staged.groups):,} groups", "warn")
     if look.note:
         sheet.say(look.note)
     trial, found = query.trial, preview_of(look, query.key)
