@@ -200,41 +200,44 @@ NOT_CONTROLLER = "NOT_CONTROLLER"
 
 def decide(state: ControllerState, event: Event) -> Decision:
     """What follows from an event, however late or out of place it comes."""
-    turn = _Turn(msgspec.structs.replace(state, context=state.context.replace(now_ms=event.at_ms)))
+    turn = _Turn(state, event.at_ms)
     if isinstance(event, ZooKeeperAnswered):
         turn.hear(event)
     elif isinstance(event, SessionExpired):
         turn.preempt()
-        turn.change(pending=(event,))
+        turn.pending = (event,)
     else:
-        turn.change(pending=(*turn.state.pending, event))
+        turn.pending = (*turn.pending, event)
     turn.go_on()
-    return Decision(turn.state, tuple(turn.commands), tuple(turn.reasons))
+    return Decision(turn.state(), tuple(turn.commands), tuple(turn.reasons))
 
 
 class _Turn:
-    """One call of `decide`: the state so far, and what is to be done and why."""
+    """One call of `decide`: the state so far, part by part, and what is to be done and why."""
 
-    def __init__(self, state: ControllerState) -> None:
-        self.state = state
+    def __init__(self, state: ControllerState, now_ms: int) -> None:
+        self.context = state.context.replace(now_ms=now_ms)
+        self.pending, self.agenda, self.waiting = state.pending, state.agenda, state.waiting
+        self.questions, self.unanswered = state.questions, state.unanswered
         self.commands: list[Command] = []
         self.reasons: list[str] = []
 
-    def change(self, **changes: object) -> None:
-        self.state = msgspec.structs.replace(self.state, **changes)
+    def state(self) -> ControllerState:
+        """As it is by now."""
+        return ControllerState(self.context, self.agenda, self.waiting, self.pending, self.unanswered, self.questions)
 
     def preempt(self) -> None:
         """Events that wait will not be looked at any more."""
-        waiting = [event.request for event in self.state.pending if isinstance(event, RequestReceived)]
+        waiting = [event.request for event in self.pending if isinstance(event, RequestReceived)]
         self.commands.extend(AnswerRequest(request, NOT_CONTROLLER) for request in waiting)
 
     def hear(self, event: ZooKeeperAnswered) -> None:
-        waiting = self.state.waiting
+        waiting = self.waiting
         if waiting is None or waiting.question != event.question:
             return
         answers = tuple(map(unfenced, waiting.requests, event.answers))
         codes = {answer.code for answer in answers}
-        self.change(waiting=None)
+        self.waiting = None
         if Code.SESSION_EXPIRED in codes:
             self._give_up((), LOST_SESSION)
         elif Code.FENCED in codes:
@@ -242,61 +245,60 @@ class _Turn:
         elif self._cannot_take_over(waiting, answers):
             self._give_up((MoveController(),), UNREADABLE)
         else:
-            self._note(waiting.step, waiting.step.resume(self.state.context, answers))
+            self._note(waiting.step, waiting.step.resume(self.context, answers))
 
     def _cannot_take_over(self, waiting: Waiting, answers: tuple[Answer, ...]) -> bool:
         """Whether a read failed that a new controller relies on: what it does not see it would take for dead."""
-        if self.state.context.activity is not Activity.TAKING_OVER:
+        if self.context.activity is not Activity.TAKING_OVER:
             return False
         reads = (answer for asked, answer in zip(waiting.requests, answers, strict=True) if isinstance(asked, Read))
         return any(answer.code in (Code.OTHER, Code.BAD_ARGUMENTS) for answer in reads)
 
     def go_on(self) -> None:
         """Take steps and events until ZooKeeper is to answer or nothing is left to do."""
-        while self.state.waiting is None:
-            if self.state.agenda:
-                step = self.state.agenda[0]
-                self.change(agenda=self.state.agenda[1:])
-                self._note(step, step.begin(self.state.context))
-            elif self.state.pending:
-                event = self.state.pending[0]
-                self.change(pending=self.state.pending[1:], unanswered=None)
+        while self.waiting is None:
+            if self.agenda:
+                step = self.agenda[0]
+                self.agenda = self.agenda[1:]
+                self._note(step, step.begin(self.context))
+            elif self.pending:
+                event = self.pending[0]
+                self.pending, self.unanswered = self.pending[1:], None
                 self._open(event)
             else:
                 return
 
     def _open(self, event: Event) -> None:
-        steps = steps_for(event, self.state.context)
+        steps = steps_for(event, self.context)
         if not isinstance(event, RequestReceived):
-            self.change(agenda=steps)
+            self.agenda = steps
         elif steps:
-            self.change(agenda=steps, unanswered=event.request)
+            self.agenda, self.unanswered = steps, event.request
         else:
             self.commands.append(AnswerRequest(event.request, NOT_CONTROLLER))
-        if self.state.context.batch != RequestBatch():
+        if self.context.batch != RequestBatch():
             self._give_up((MoveController(),), UNSENT)
 
     def _give_up(self, instead: tuple[Step, ...], why: str) -> None:
         """The event at hand is not finished, and nobody is told of the half of it."""
-        if self.state.unanswered is not None:
-            self.commands.append(AnswerRequest(self.state.unanswered, NOT_CONTROLLER))
-        self.change(agenda=instead, unanswered=None, context=self.state.context.replace(batch=RequestBatch()))
+        if self.unanswered is not None:
+            self.commands.append(AnswerRequest(self.unanswered, NOT_CONTROLLER))
+        self.agenda, self.unanswered, self.context = instead, None, self.context.replace(batch=RequestBatch())
         self.reasons.append(why)
 
     def _note(self, step: Step, outcome: StepOutcome) -> None:
         while True:
             self.commands.extend(outcome.commands)
-            if any(isinstance(command, AnswerRequest) for command in outcome.commands):
-                self.change(unanswered=None)
+            if outcome.commands and any(isinstance(command, AnswerRequest) for command in outcome.commands):
+                self.unanswered = None
             if outcome.why:
                 self.reasons.append(outcome.why)
-            agenda, pending = outcome.then + self.state.agenda, self.state.pending + outcome.queue
-            self.change(context=outcome.context, agenda=agenda, pending=pending)
+            self.context = outcome.context
+            self.agenda, self.pending = outcome.then + self.agenda, self.pending + outcome.queue
             if outcome.ask is None:
                 return
             if outcome.ask:
-                number = self.state.questions
-                self.commands.append(AskZooKeeper(number, outcome.ask))
-                self.change(waiting=Waiting(step, number, outcome.ask), questions=number + 1)
+                self.commands.append(AskZooKeeper(self.questions, outcome.ask))
+                self.waiting, self.questions = Waiting(step, self.questions, outcome.ask), self.questions + 1
                 return
-            outcome = step.resume(self.state.context, ())
+            outcome = step.resume(self.context, ())

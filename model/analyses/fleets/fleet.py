@@ -185,11 +185,11 @@ class _Setups:
 
     def play(self, one: FleetScenario) -> Drill:
         """Raises ScenarioError."""
-        check(self._image, one.scenario)
-        times = usual(self._image, one.scenario)
-        steps = play(self._image, one.scenario, times)
-        if not is_kraft(self._image):
-            steps = play_on(self._set_up(one, times), one.scenario)
+        if is_kraft(self._image):
+            steps = play(self._image, one.scenario)
+        else:
+            check(self._image, one.scenario)
+            steps = play_on(self._set_up(one, usual(self._image, one.scenario)), one.scenario)
         while True:
             try:
                 next(steps)

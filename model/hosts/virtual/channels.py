@@ -324,5 +324,7 @@ def tell_watchers(world: World, events: Iterable[SessionEvent]) -> None:
 
 
 def _one_way_ms(world: World, requests: Iterable[ZooKeeperRequest]) -> float:
-    reads = all(isinstance(request, Read) for request in requests)
-    return (world.assumptions.zookeeper_read_ms if reads else world.assumptions.zookeeper_write_ms) / 2
+    for request in requests:  # not all(…): it is asked at every step
+        if not isinstance(request, Read):
+            return world.assumptions.zookeeper_write_ms / 2
+    return world.assumptions.zookeeper_read_ms / 2

@@ -102,7 +102,11 @@ class StatesRead:
 
     def __init__(self, answers: ZnodeColumns) -> None:
         self._topics: dict[str, int] = {}
-        topics, partitions, rows, found = self._find(answers)
+        runs = [*state_runs(answers.paths)]
+        if not runs:
+            self.rows, self.others = list[int](), [*range(len(answers))]
+            return
+        topics, partitions, rows, found = self._find(answers, runs)
         payloads = state_payloads(found)
         states = StateColumns(
             partition=partitions,
@@ -120,16 +124,18 @@ class StatesRead:
         if not payloads.usable.all():
             topics, rows, states = topics[payloads.usable], rows[payloads.usable], states.take(payloads.usable)
         self._topic_of, self._states = topics, states
-        self.rows: list[int] = rows.tolist()
+        self.rows = list[int](rows.tolist())
         is_other = np.ones(len(answers), np.bool_)
         is_other[rows] = False
         self.others: list[int] = np.flatnonzero(is_other).tolist()
 
-    def _find(self, answers: ZnodeColumns) -> tuple[Longs, Ints, Longs, list[bytes]]:
+    def _find(
+        self, answers: ZnodeColumns, runs: Iterable[tuple[str, int, Sequence[int]]]
+    ) -> tuple[Longs, Ints, Longs, list[bytes]]:
         """What stands where a state should: which topic's, which partition's, in which row."""
         topics, lengths, partitions, rows = list[int](), list[int](), list[int](), list[int]()
         data = list[bytes | Unread]()
-        for topic, start, run in state_runs(answers.paths):
+        for topic, start, run in runs:
             topics.append(self._topics.setdefault(topic, len(self._topics)))
             lengths.append(len(run))
             partitions += run

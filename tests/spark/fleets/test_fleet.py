@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from types import FrameType
 
 import msgspec
 import pytest
@@ -16,6 +18,7 @@ from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, left_ou
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts, read_written
+from model.drills.setup import ClusterSetup
 from tests.model.drills.clusters import became, cluster, clusters, topic
 from tests.spark.running_spark import RunningSpark
 
@@ -154,6 +157,21 @@ def test_the_same_seed_plays_the_same_sequences() -> None:
     one, again, other = (fleet(THREE, "random", count=5, seed=seed) for seed in (1, 1, 2))
     assert one == again
     assert [row.ended_s for row in one] != [row.ended_s for row in other]
+
+
+def test_the_cluster_is_set_up_once_for_all_scenarios_that_can_share_it() -> None:
+    made: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is ClusterSetup.__init__.__code__:
+            made.append(event)
+
+    sys.setprofile(note)
+    try:
+        rows = fleet(THREE, "random", count=20)
+    finally:
+        sys.setprofile(None)
+    assert (len(rows), len(made)) == (20, 2)  # where brokers start, and where none does, other times are assumed
 
 
 def test_where_nobody_can_die_there_is_no_fleet() -> None:
