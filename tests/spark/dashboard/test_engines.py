@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -33,7 +34,7 @@ from tests.harness.waiting import eventually_async
 from tests.model.drills.clusters import cluster, topic
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.engine.held_job import HeldJob
-from tests.spark.engine.sums import SUMS, SumsParameters
+from tests.spark.engine.sums import SUMS, SumsInPieces, SumsParameters
 from tests.spark.previews.many_groups import many_groups
 from tests.spark.running_spark import RunningSpark
 from tests.thorough import the_rest_when_asked
@@ -131,6 +132,22 @@ async def _ends_with_who_waits(engines: Engines, folder: Path, is_gone: Callable
     again = await engines.run(SUMS, ARRAYS, SumsParameters(), tag="after", told=said, kind="spark")
     assert again.result.sums == EXPECTED
     assert len([*folder.glob("at-*")]) == len(workers)
+
+
+async def test_work_here_that_nobody_waits_for_ends_with_the_piece_at_hand(tmp_path: Path) -> None:
+    """It can't be broken off, but no other unit of its task is begun."""
+    job, others = HeldJob(tmp_path), set(threading.enumerate())
+    parameters = SumsParameters(slices=300, folder=str(tmp_path), held=tuple(range(300)))
+    async with engines_of(master="") as engines:
+        task = asyncio.create_task(engines.run(SumsInPieces(0.0), ARRAYS, parameters, tag="ended", told=said))
+        await asyncio.to_thread(job.workers, 1)
+        (working,) = (one for one in set(threading.enumerate()) - others if one.daemon)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        job.let_go()
+        await asyncio.to_thread(working.join)
+    assert len([*tmp_path.glob("at-*")]) == 1
 
 
 async def _is_done_here_when_spark_is_lost(engines: Engines, folder: Path) -> None:

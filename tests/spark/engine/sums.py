@@ -71,4 +71,16 @@ class SumsAnalysis:
         return Sums(tuple(by_unit[unit] for unit in sorted(by_unit)), tuple(sorted(code)))
 
 
+class SumsInPieces(SumsAnalysis):
+    """The same, in pieces; `played` has how many units each call was for."""
+
+    def __init__(self, piece_s: float) -> None:
+        self.piece_s = piece_s
+        self.played: list[int] = []
+
+    def kernel(self, units: Sequence[int], arrays: Arrays, parameters: SumsParameters) -> Arrays:
+        self.played.append(len(units))
+        return super().kernel(units, arrays, parameters)
+
+
 SUMS = SumsAnalysis()

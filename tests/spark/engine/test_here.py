@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from model.analyses import analysis
 from model.analyses.errors import AnalysisError, JobCancelled
-from tests.spark.engine.sums import SUMS, SumsAnalysis, SumsParameters
+from tests.spark.engine.sums import SUMS, SumsInPieces, SumsParameters
 
 ARRAYS = {"values": np.arange(1000)}
 
@@ -38,34 +36,22 @@ def test_it_ends_between_two_tasks():
     assert told == [0, 1, 2, 3]
 
 
-class Cut(SumsAnalysis):
-    """Sums that are worked out in pieces; `played` has those."""
-
-    def __init__(self, piece_s: float) -> None:
-        self.piece_s = piece_s
-        self.played: list[int] = []
-
-    def kernel(self, units: Sequence[int], arrays: analysis.Arrays, parameters: SumsParameters) -> analysis.Arrays:
-        self.played.append(len(units))
-        return super().kernel(units, arrays, parameters)
-
-
 def test_pieces_are_no_longer_than_they_may_be():
     """Of 38 units a task: one at a time where each takes too long, else as many as are likely to be in time."""
-    slow, quick, parameters = Cut(0.0), Cut(3600.0), SumsParameters(slices=300)
+    slow, quick, parameters = SumsInPieces(0.0), SumsInPieces(3600.0), SumsParameters(slices=300)
     with pytest.raises(JobCancelled):
         analysis.run_here(slow, ARRAYS, parameters, ended=lambda: len(slow.played) == 3)
     assert slow.played == [1, 1, 1]
     expected = analysis.run_here(SUMS, ARRAYS, parameters)
     assert analysis.run_here(quick, ARRAYS, parameters, ended=lambda: False) == expected
     assert quick.played[:5] == [1, 2, 4, 8, 16] and sum(quick.played) == 300
-    whole = Cut(0.0)
+    whole = SumsInPieces(0.0)
     assert analysis.run_here(whole, ARRAYS, parameters) == expected  # nobody can end it
     assert whole.played == [300]
 
 
 def test_what_was_ended_in_the_midst_of_a_task_goes_on_where_it_was():
-    slow, parameters = Cut(0.0), SumsParameters(slices=300)
+    slow, parameters = SumsInPieces(0.0), SumsParameters(slices=300)
     course, told = analysis.Course(slow, ARRAYS, parameters), list[tuple[int, int]]()
     course.divide(2)
     assert course.work_on(ended=lambda: len(slow.played) == 3) is None

@@ -168,10 +168,10 @@ def test_the_cluster_is_set_up_once_for_all_scenarios_that_can_share_it() -> Non
 
     sys.setprofile(note)
     try:
-        rows = fleet(THREE, "random", count=20)
+        rows = fleet(THREE, "random", count=6)
     finally:
         sys.setprofile(None)
-    assert (len(rows), len(made)) == (20, 2)  # where brokers start, and where none does, other times are assumed
+    assert (len(rows), len(made)) == (6, 2)  # where brokers start, and where none does, other times are assumed
 
 
 def test_where_nobody_can_die_there_is_no_fleet() -> None:
