@@ -56,6 +56,7 @@ PRIORS: Mapping[str, float] = {
     "drills pairs": 4.5e-7,
     "drills brokers-and-racks": 4.5e-7,
     "fleet": 1e-3,
+    "forecast": 5e-5,
     "history": 2e-7,
     "plans": 1.5e-4,
     "previews": 3.3e-8,

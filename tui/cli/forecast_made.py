@@ -5,6 +5,8 @@ Variants are played together, by the same random numbers. What has come when som
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,11 @@ from model.analyses.forecast.figures import (
 )
 from model.analyses.forecast.forecast import (
     FORECAST,
-    UNIT,
     Tally,
     arrays_of_variants,
+    is_look,
+    parts,
     together,
-    waves,
 )
 from model.analyses.forecast.given import Setting, changed, learnt_from
 from model.analyses.forecast.playing import Help, Moment, Playing, Swing
@@ -44,13 +46,11 @@ from model.planning.planner import read_moves, score
 from model.planning.request import NewBroker, PlanError, PlanRequest
 from spark_tasks.spark_client import IN_PROCESS, Engine
 from tui.cli.following import image_of
-from tui.cli.options import compute
 from tui.cli.output import tell
 from tui.cli.plan_made import read_file, sizes_for
+from tui.cli.waved import played
 from tui.engine.opening import Opening
 
-LARGE_S = 20.0
-"""Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
 SWUNG = 1_000
 """Histories for each rate at each end of what is known of it."""
 
@@ -108,27 +108,19 @@ class _Players(Playing):
         """As many as came before an interruption, or were enough, and by whom.
 
         It is asked after whole waves whether they are, else quick histories would count for more. Raises
-        KeyboardInterrupt where none came.
+        click.ClickException; KeyboardInterrupt where none came.
         """
-        arrays = arrays_of_variants(variants)
         came, look, by = list[Tally](), list[Tally](), IN_PROCESS
-        began_s = time.monotonic()
-        here = Engine("here", without=engine.without)
-        spark = engine.wanted == "spark"
+        every = parts(histories, len(variants), partial(self.parameters, variants))
+        coming = played(engine, FORECAST, arrays_of_variants(variants), lambda _: every, first=0.0, apart=False)
         try:
-            for first, count in waves(histories):
-                played = histories - first if spark and within is None else count
-                asked = engine if spark else here
-                found = compute(asked, FORECAST, arrays, self.parameters(variants, first, played))
-                is_look = not came and not look and count < min(histories, UNIT)
-                (look if is_look else came).append(found.result)
-                by = found.engine
-                if first + played >= histories or (came and self.is_enough(together(came), variants, within)):
-                    break
-                rest = histories - first - count
-                spark = spark or (
-                    engine.wanted == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
-                )
+            with closing(coming):
+                for one in coming:
+                    asked, by = one.wave.parameters, one.run.so_far(None).engine
+                    (look if is_look(asked, histories) else came).append(one.result)
+                    one.tell(f"{asked.first + asked.histories:,} of {histories:,} years played")
+                    if came and self.is_enough(together(came), variants, within):
+                        break
         except KeyboardInterrupt:
             if not look and not came:
                 raise
@@ -171,13 +163,12 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
         except OSError as error:
             raise click.ClickException(f"--store {wish.store}: {error.strerror or error}") from None
     figures = [players.figures(tally, variants, number) for number in range(len(images))]
-    asked = engine if engine.wanted == "spark" else Engine("here", without=engine.without)
-    helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
+    helps = _helping(players, variants[0], wish, engine) if not wish.quick else ()
     return Made(
         image=image, assumed=assumed, seed=players.seed, asked=wish.histories, horizon_ms=players.horizon_ms,
         figures=figures[0], cluster=variants[0], after=figures[1] if after is not None else None,
         pair=pair_of(tally, 0, 1, players.horizon_ms) if after is not None else None, change=change, actions=helps,
-        swings=_swung(players, wish, asked) if not wish.quick else (), warnings=tuple(warnings), engine=by,
+        swings=_swung(players, wish, engine) if not wish.quick else (), warnings=tuple(warnings), engine=by,
         seconds=time.monotonic() - began_s, moments=players.moments(tally, variants),
         stopped=players.is_enough(tally, variants, wish.within),
     )  # fmt: skip

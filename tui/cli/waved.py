@@ -4,7 +4,7 @@ What came before somebody interrupts stays. What takes no time is not cut.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ class Came(NamedTuple):
 
 def played(
     engine: Engine, analysis: Analysis[Any, Any], arrays: Arrays, parts: Parts, *, first: float, apart: bool
-) -> Iterator[Came]:
+) -> Generator[Came]:
     """Wave after wave, as they come; `first` and `apart` as `Waves` has them.
 
     Raises click.ClickException. A KeyboardInterrupt ends it, and what is at it, at once; so does who wants no more.

@@ -6,16 +6,26 @@ that come are played beside the cluster as it is, through the same accidents, to
 """
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from model.analyses.analysis import Wave
 from model.analyses.forecast.assumptions import USUAL, Rate
 from model.analyses.forecast.clusters import Cluster
 from model.analyses.forecast.figures import HISTORIES, YEAR_MS, Figures, Pair, TopicFigures, pair_of, scaled
-from model.analyses.forecast.forecast import FORECAST, PILOT, UNIT, Tally, arrays_of_variants, together, waves
+from model.analyses.forecast.forecast import (
+    FORECAST,
+    PILOT,
+    ForecastParameters,
+    Tally,
+    arrays_of_variants,
+    is_look,
+    parts,
+    together,
+)
 from model.analyses.forecast.given import changed
 from model.analyses.forecast.playing import Help, Moment, Playing, Swing, topic_pairs
 from model.analyses.forecast.statistics import Estimate
@@ -24,6 +34,7 @@ from model.planning.layout import Sizes
 from model.planning.request import NewBroker
 from spark_tasks.engines import Engines
 from spark_tasks.spark_client import EngineResult
+from spark_tasks.worker import Waves
 from tui.engine.questions import ForecastQuestion
 from tui.engine.sheets import duration_text
 
@@ -71,27 +82,26 @@ ACTIONS_MEANT = 8
 class _Play:
     """One forecast on its way; the work is counted in histories of one variant."""
 
-    def __init__(self, question: ForecastQuestion, playing: Playing, change: str, engines: Engines, tag: str) -> None:
-        self.playing, self.change, self.asked = playing, change, question.histories
+    def __init__(self, asked: int, playing: Playing, change: str, run: Waves) -> None:
+        self.playing, self.change, self.asked, self.run = playing, change, asked, run
         self.variants = [playing.cluster(image, playing.assumed) for image in playing.images]
         self.base = self.variants[0]
-        self._question, self._engines, self._tag = question, engines, tag
-        self._left = (
-            self.asked * len(self.variants)
-            + min(HISTORIES, self.asked) * (1 + ACTIONS_MEANT)
-            + SWUNG * playing.swings_count
-        )
-        self._done, self._began_s = 0, time.monotonic()
-        self.found: list[EngineResult] = []
+        self._rest = min(HISTORIES, asked) * (1 + ACTIONS_MEANT), SWUNG * playing.swings_count
+        self.left = 0.0
 
-    async def play(self, variants: Sequence[Cluster], first: int, count: int) -> Tally:
-        """Of so many histories from the first one on. Raises what the engine raises."""
-        parameters, arrays = self.playing.parameters(variants, first, count), arrays_of_variants(variants)
-        kind = self._question.engine
-        one = await self._engines.run(FORECAST, arrays, parameters, tag=self._tag, told=lambda _: None, kind=kind)
-        self.found.append(one)
-        self._done, self._left = self._done + count * len(variants), self._left - count * len(variants)
-        return one.result
+    async def waves(self) -> AsyncIterator[tuple[ForecastParameters, Tally]]:
+        """Of the cluster, and of what is to be played beside it. Raises what the engine raises."""
+        parameters = partial(self.playing.parameters, self.variants)
+        every = parts(self.asked, len(self.variants), parameters, sum(self._rest))
+        async for wave, tally in self.run.over(FORECAST, arrays_of_variants(self.variants), every):
+            self.left = wave.left
+            yield wave.parameters, tally
+
+    async def _beside(self, variants: Sequence[Cluster], count: int) -> Tally:
+        """Fewer histories, all of them at once."""
+        cost = float(count * len(variants))
+        wave = Wave(self.playing.parameters(variants, 0, count), cost, max(self.left - cost, 0.0))
+        return await self.run.play(FORECAST, arrays_of_variants(variants), wave)
 
     def so_far(self, came: Sequence[Tally]) -> ForecastSoFar:
         """What these histories come to."""
@@ -111,24 +121,16 @@ class _Play:
         """What could be done, played beside the cluster as it is."""
         actions = await asyncio.to_thread(self.playing.actions, self.base)
         variants = [self.base, *(one.cluster for one in actions)]
-        return self.playing.helping(await self.play(variants, 0, min(HISTORIES, self.asked)), actions)
+        return self.playing.helping(await self._beside(variants, min(HISTORIES, self.asked)), actions)
 
     async def swings(self) -> tuple[Swing, ...]:
         """What the answer hangs on."""
         variants = await asyncio.to_thread(self.playing.swung)
-        return self.playing.swings(await self.play(variants, 0, min(SWUNG, self.asked)))
+        return self.playing.swings(await self._beside(variants, min(SWUNG, self.asked)))
 
     def progress(self, what: str) -> str:
         """With about how long it still takes."""
-        left_s = (time.monotonic() - self._began_s) / self._done * max(self._left, 0)
-        return f"{what}, about {duration_text(round(1000 * max(left_s, 1)))} left"
-
-    def result(self, so_far: ForecastSoFar) -> EngineResult:
-        """With what all of it took."""
-        seconds, cpu_s, tasks = (
-            sum(getattr(one, name) for one in self.found) for name in ("seconds", "cpu_s", "tasks")
-        )
-        return msgspec.structs.replace(self.found[-1], result=so_far, seconds=seconds, cpu_s=cpu_s, tasks=tasks)
+        return f"{what}, about {duration_text(round(1000 * max(self.run.left_s(self.left), 1)))} left"
 
 
 async def forecast_played(
@@ -145,23 +147,36 @@ async def forecast_played(
     `planned`: the cluster as the question's plan has it. Raises what an engine raises, and AnalysisError.
     """
 
+    run = Waves(engines, tag, question.engine, first=0.0, apart=True)
+    try:
+        return await _played(question, image, sizes, planned, run, part)
+    finally:
+        await asyncio.shield(run.close())
+
+
+async def _played(
+    question: ForecastQuestion,
+    image: ClusterImage,
+    sizes: Sizes | None,
+    planned: ClusterImage | None,
+    run: Waves,
+    part: OnPart,
+) -> EngineResult:
     def begun() -> _Play:
         add = tuple(NewBroker(broker, rack or None) for broker, rack in question.add)
         named = None if planned is None else ("the plan", planned)
         after, change = changed(image, sizes, question.settings, add, named)
         images = [image] if after is None else [image, after]
-        return _Play(question, Playing(images, USUAL, YEAR_MS, sizes), change, engines, tag)
+        return _Play(question.histories, Playing(images, USUAL, YEAR_MS, sizes), change, run)
 
     play = await asyncio.to_thread(begun)
     so_far, helps, came = None, tuple[Help, ...](), list[Tally]()
 
     def tell(known: ForecastSoFar, next_one: str) -> None:
-        part(known, play.found[-1].engine, play.progress(next_one))
+        part(known, run.so_far(None).engine, play.progress(next_one))
 
-    for first, count in waves(play.asked):
-        tally = await play.play(play.variants, first, count)
-        is_look = not came and count < min(play.asked, UNIT)  # it is played again within the next wave
-        came = came if is_look else [*came, tally]
+    async for asked, tally in play.waves():
+        came = came if is_look(asked, play.asked) else [*came, tally]
         so_far = await asyncio.to_thread(play.so_far, came or [tally])
         if came and not helps:
             tell(so_far, "trying what would help")
@@ -170,4 +185,4 @@ async def forecast_played(
         tell(so_far, f"{so_far.figures.histories:,} of {play.asked:,} years played")
     assert so_far is not None
     tell(so_far, "trying what it hangs on")
-    return play.result(msgspec.structs.replace(so_far, swings=await play.swings()))
+    return run.so_far(msgspec.structs.replace(so_far, swings=await play.swings()))

@@ -5,13 +5,13 @@ added by number of unit. So the same seed gives the same bytes, whoever plays wh
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from model.analyses.analysis import Arrays, Unit
+from model.analyses.analysis import Arrays, Unit, Wave
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast.clusters import Cluster
 from model.analyses.forecast.kernel import Block, Episodes, Layout, episodes_of, layout_of, play_block
@@ -104,14 +104,14 @@ class ForecastAnalysis:
     result_type = Tally
 
     def units(self, arrays: Arrays, parameters: ForecastParameters) -> Sequence[Unit]:
-        """All the same but for the last."""
+        """All the same but for the last; the cost is in histories of one variant."""
         if not 0 < parameters.histories <= MOST_HISTORIES or parameters.first % UNIT:
             raise AnalysisError(f"{parameters.histories:,} histories: write 1 to {MOST_HISTORIES:,}")
         if parameters.horizon_ms >= SPAN >> 2:
             raise AnalysisError("histories of more than 30 years are too long")
         first = parameters.first // UNIT
         return [
-            Unit(first + number, float(len(_histories(first + number, parameters))))
+            Unit(first + number, float(len(_histories(first + number, parameters)) * len(parameters.variants)))
             for number in range(math.ceil(parameters.histories / UNIT))
         ]
 
@@ -223,6 +223,20 @@ def waves(histories: int) -> Iterator[tuple[int, int]]:
         yield done, count
         done += count
         size = max(size + 1, done // UNIT // 2)
+
+
+def parts(
+    histories: int, variants: int, parameters: Callable[[int, int], ForecastParameters], more: float = 0.0
+) -> Iterator[Wave]:
+    """The waves of so many variants, by what their parameters are; `more` is what comes after them."""
+    for first, count in waves(histories):
+        left = (histories - first - count) * variants + more
+        yield Wave(parameters(first, count), float(count * variants), left)
+
+
+def is_look(part: ForecastParameters, histories: int) -> bool:
+    """Whether it is the quick look, which is played again within the next wave."""
+    return part.histories < min(histories, UNIT) and not part.first
 
 
 def totals_of(tally: Tally, variant: int, name: str) -> Longs:
