@@ -24,10 +24,12 @@ from model.analyses.engine_costs import (
     EngineCosts,
     KeptCosts,
     Outlook,
+    Work,
     after_here,
     after_spark,
     after_start,
     outlook,
+    takes_long,
     tasks_here,
     work_of,
 )
@@ -69,8 +71,9 @@ class _Run:
         """In this thread. The result; None where it `ended()` before."""
         began_s = time.thread_time()
         result = self.course.work_on(
-            told=lambda done, every: told(f"{done} of {every} tasks"), ended=ended, kernel=kernel
-        )
+            told=lambda done, every: told(f"{done} of {every} tasks"), ended=ended, kernel=kernel,
+            clock=time.perf_counter,
+        )  # fmt: skip
         self.cpu_s += time.thread_time() - began_s
         return result
 
@@ -194,6 +197,10 @@ class Engines:
             found = await self._here(run, told, worker)
             if found is not None:
                 return found
+
+    def takes_long(self, analysis: Analysis[Any, Any], cost: float) -> bool:
+        """Whether so much of it does in one process, or nobody knows."""
+        return takes_long(self._kept.costs, Work(analysis.name, cost))
 
     def progress(self, tag: str) -> str:
         """How far Spark is with a job, a few words; empty where it has none of that tag."""

@@ -7,7 +7,6 @@ first, each to the task that has least (LPT).
 """
 
 import heapq
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -168,11 +167,16 @@ class Course:
         return sum(self._cost_of[unit] for task in self.left for unit in task)
 
     def work_on(
-        self, *, told: OnTask | None = None, ended: Callable[[], bool] | None = None, kernel: Kernel | None = None
+        self,
+        *,
+        told: OnTask | None = None,
+        ended: Callable[[], bool] | None = None,
+        kernel: Kernel | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> Any:
         """One task after the other, in this thread. The result, or None where `ended()` was true between two of them,
         or two pieces of one; then it can be worked on further. `kernel`: what has whole tasks done elsewhere, and is
-        ended there. Raises AnalysisError."""
+        ended there; `clock`, in seconds: pieces are as long as they may be by it. Raises AnalysisError."""
         every = self.done + len(self.left)
         while self.left:
             if told is not None:
@@ -180,23 +184,25 @@ class Course:
             while self.left[0]:
                 if ended is not None and ended():
                     return None
-                self._play(kernel, whole=ended is None)
+                self._play(kernel, None if ended is None or kernel is not None else clock)
             del self.left[0]
             self.done += 1
         if told is not None:
             told(every, every)
         return self.analysis.combine(self.batches, self.arrays, self.parameters)
 
-    def _play(self, kernel: Kernel | None, *, whole: bool) -> None:
+    def _play(self, kernel: Kernel | None, clock: Callable[[], float] | None) -> None:
         """The first task, or a piece of it."""
         task, play = self.left[0], kernel or self.analysis.kernel
-        is_cut = self._piece_s is not None and kernel is None and not whole
-        count, began_s = self._piece if is_cut else len(task), time.perf_counter()
+        if clock is None or self._piece_s is None:
+            self.batches.append(play(tuple(task), self.arrays, self.parameters))
+            task.clear()
+            return
+        count, began_s = min(self._piece, len(task)), clock()
         self.batches.append(play(task[:count], self.arrays, self.parameters))
         del task[:count]
-        if self._piece_s is not None and is_cut:
-            in_time = count * self._piece_s / max(time.perf_counter() - began_s, 1e-6)
-            self._piece = max(1, min(int(in_time), 2 * count))
+        in_time = count * self._piece_s / max(clock() - began_s, 1e-6)
+        self._piece = max(1, min(int(in_time), 2 * count))
 
 
 def run_here(

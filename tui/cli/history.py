@@ -261,6 +261,23 @@ def history(
     except RecordingError as error:
         raise click.ClickException(str(error)) from None
     parameters = msgspec.structs.replace(parameters, drills=not no_drill)
+    read, outcome, partly = _read(parameters, engine)
+    if not outcome.result.clusters:
+        raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
+    if as_json:
+        _print_json(folders, parameters, outcome, partly)
+    else:
+        for line in lines(outcome.result, everything=everything, is_ascii=is_ascii):
+            click.echo(line)
+        _print_read(read, outcome, partly)
+    return 0
+
+
+def _read(parameters: HistoryParameters, engine: Engine) -> tuple[HistoryParameters, EngineResult, str]:
+    """What was read of it, what that tells, and how far it is where somebody interrupted.
+
+    Raises click.ClickException.
+    """
     from tui.cli.waved import computed  # noqa: PLC0415 - takes asyncio
 
     found = computed(
@@ -269,17 +286,9 @@ def history(
     read = msgspec.structs.replace(parameters, days=tuple(day for part in found.parts for day in part.days))
     try:
         outcome = msgspec.structs.replace(found.outcome, result=history_of(merged(found.results), read))
+        return read, outcome, found.partial
     except AnalysisError as error:
         raise click.ClickException(str(error)) from None
-    if not outcome.result.clusters:
-        raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
-    if as_json:
-        _print_json(folders, parameters, outcome, found.partial)
-    else:
-        for line in lines(outcome.result, everything=everything, is_ascii=is_ascii):
-            click.echo(line)
-        _print_read(read, outcome, found.partial)
-    return 0
 
 
 def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcome: EngineResult, partial: str) -> None:

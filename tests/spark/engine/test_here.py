@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -38,26 +40,31 @@ def test_it_ends_between_two_tasks():
 
 def test_pieces_are_no_longer_than_they_may_be():
     """Of 38 units a task: one at a time where each takes too long, else as many as are likely to be in time."""
-    slow, quick, parameters = SumsInPieces(0.0), SumsInPieces(3600.0), SumsParameters(slices=300)
-    with pytest.raises(JobCancelled):
-        analysis.run_here(slow, ARRAYS, parameters, ended=lambda: len(slow.played) == 3)
-    assert slow.played == [1, 1, 1]
+    parameters, clock = SumsParameters(slices=300), count(0.0, 0.5).__next__
     expected = analysis.run_here(SUMS, ARRAYS, parameters)
-    assert analysis.run_here(quick, ARRAYS, parameters, ended=lambda: False) == expected
-    assert quick.played[:5] == [1, 2, 4, 8, 16] and sum(quick.played) == 300
-    whole = SumsInPieces(0.0)
-    assert analysis.run_here(whole, ARRAYS, parameters) == expected  # nobody can end it
-    assert whole.played == [300]
+    slow, quick, whole = SumsInPieces(0.5), SumsInPieces(3600.0), SumsInPieces(0.0)
+    course = divided(slow, parameters)
+    assert course.work_on(ended=lambda: len(slow.played) == 3, clock=clock) is None
+    assert slow.played == [1, 1, 1]
+    assert divided(quick, parameters).work_on(ended=lambda: False, clock=clock) == expected
+    assert quick.played[:6] == [1, 2, 4, 8, 16, 6] and sum(quick.played) == 300
+    assert divided(whole, parameters).work_on(clock=clock) == expected  # nobody can end it
+    assert set(whole.played) == {37, 38}
+
+
+def divided(of: SumsInPieces, parameters: SumsParameters) -> analysis.Course:
+    course = analysis.Course(of, ARRAYS, parameters)
+    course.divide(8)
+    return course
 
 
 def test_what_was_ended_in_the_midst_of_a_task_goes_on_where_it_was():
-    slow, parameters = SumsInPieces(0.0), SumsParameters(slices=300)
-    course, told = analysis.Course(slow, ARRAYS, parameters), list[tuple[int, int]]()
-    course.divide(2)
-    assert course.work_on(ended=lambda: len(slow.played) == 3) is None
-    assert (course.done, len(course.batches), [*map(len, course.left)]) == (0, 3, [147, 150])
+    slow, parameters, told = SumsInPieces(0.0), SumsParameters(slices=300), list[tuple[int, int]]()
+    course = divided(slow, parameters)
+    assert course.work_on(ended=lambda: len(slow.played) == 3, clock=lambda: 0.0) is None
+    assert (course.done, len(course.batches), sum(map(len, course.left))) == (0, 3, 297)
     assert course.work_on(told=lambda *done: told.append(done)) == analysis.run_here(SUMS, ARRAYS, parameters)
-    assert told == [(0, 2), (1, 2), (2, 2)]
+    assert told == [(done, 8) for done in range(9)]
 
 
 @pytest.mark.parametrize(("most", "expected"), [(0.0, [1, 1, 1, 1]), (5.0, [2, 1, 1]), (99.0, [4])])

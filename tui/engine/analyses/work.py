@@ -327,7 +327,16 @@ async def history_read(
     """The result, and what it took in all. Raises AnalysisError, JobCancelled, JobFailed."""
     parameters = await asyncio.to_thread(_recorded, question.folder)
     days = parameters.days
-    run, tables, read = Waves(engines, tag, question.engine, first=0.0), HistoryTables(), 0
+    apart = await asyncio.to_thread(engines.takes_long, HISTORY, sum(day.size_bytes for day in days))
+    run = Waves(engines, tag, question.engine, first=0.0, apart=apart)
+    try:
+        return await _history(run, parameters, told, part)
+    finally:
+        await asyncio.shield(run.close())
+
+
+async def _history(run: Waves, parameters: HistoryParameters, told: OnProgress, part: OnPart) -> EngineResult:
+    days, tables, read = parameters.days, HistoryTables(), 0
     told(_progress(0, len(days), None))
     async for wave, found in run.over(HISTORY, {}, waves_of_days(parameters, run.budget)):
         tables = await asyncio.to_thread(merged, [tables, found])
