@@ -24,12 +24,10 @@ from model.analyses.engine_costs import (
     EngineCosts,
     KeptCosts,
     Outlook,
-    Work,
     after_here,
     after_spark,
     after_start,
     outlook,
-    takes_long,
     tasks_here,
     work_of,
 )
@@ -71,9 +69,8 @@ class _Run:
         """In this thread. The result; None where it `ended()` before."""
         began_s = time.thread_time()
         result = self.course.work_on(
-            told=lambda done, every: told(f"{done} of {every} tasks"), ended=ended, kernel=kernel,
-            clock=time.perf_counter,
-        )  # fmt: skip
+            told=lambda done, every: told(f"{done} of {every} tasks"), ended=ended, kernel=kernel
+        )
         self.cpu_s += time.thread_time() - began_s
         return result
 
@@ -98,7 +95,7 @@ def _begun(
     analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, kind: Kind, costs: EngineCosts, fewest: int
 ) -> _Run:
     """Divided into so many tasks at least. Raises AnalysisError."""
-    course = Course(analysis, arrays, parameters)
+    course = Course(analysis, arrays, parameters, time.perf_counter)
     course.divide(tasks_here(costs, work_of(course), fewest))
     return _Run(course, kind, why="" if kind == "auto" else AS_ASKED)
 
@@ -197,10 +194,6 @@ class Engines:
             found = await self._here(run, told, worker)
             if found is not None:
                 return found
-
-    def takes_long(self, analysis: Analysis[Any, Any], cost: float) -> bool:
-        """Whether so much of it does in one process, or nobody knows."""
-        return takes_long(self._kept.costs, Work(analysis.name, cost))
 
     def progress(self, tag: str) -> str:
         """How far Spark is with a job, a few words; empty where it has none of that tag."""

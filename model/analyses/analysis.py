@@ -144,8 +144,15 @@ def stretches(costs: Sequence[float], most: Callable[[], float]) -> Iterator[tup
 class Course:
     """Work on its way in this process: the batches of what is done, and the tasks that are left."""
 
-    def __init__(self, analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any) -> None:
-        """Not divided yet: one task. Raises AnalysisError."""
+    def __init__(
+        self,
+        analysis: Analysis[Any, Any],
+        arrays: Arrays,
+        parameters: Any,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """Not divided yet: one task. `clock`, in seconds: what pieces are measured by. Raises AnalysisError."""
+        self._clock = clock
         self.analysis, self.arrays, self.parameters = analysis, arrays, parameters
         self._units = analysis.units(arrays, parameters)
         self._cost_of = {unit.id: unit.cost for unit in self._units}
@@ -167,16 +174,11 @@ class Course:
         return sum(self._cost_of[unit] for task in self.left for unit in task)
 
     def work_on(
-        self,
-        *,
-        told: OnTask | None = None,
-        ended: Callable[[], bool] | None = None,
-        kernel: Kernel | None = None,
-        clock: Callable[[], float] | None = None,
+        self, *, told: OnTask | None = None, ended: Callable[[], bool] | None = None, kernel: Kernel | None = None
     ) -> Any:
         """One task after the other, in this thread. The result, or None where `ended()` was true between two of them,
         or two pieces of one; then it can be worked on further. `kernel`: what has whole tasks done elsewhere, and is
-        ended there; `clock`, in seconds: pieces are as long as they may be by it. Raises AnalysisError."""
+        ended there. Raises AnalysisError."""
         every = self.done + len(self.left)
         while self.left:
             if told is not None:
@@ -184,7 +186,7 @@ class Course:
             while self.left[0]:
                 if ended is not None and ended():
                     return None
-                self._play(kernel, None if ended is None or kernel is not None else clock)
+                self._play(kernel, None if ended is None or kernel is not None else self._clock)
             del self.left[0]
             self.done += 1
         if told is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 
 import numpy as np
@@ -43,25 +44,25 @@ def test_pieces_are_no_longer_than_they_may_be():
     parameters, clock = SumsParameters(slices=300), count(0.0, 0.5).__next__
     expected = analysis.run_here(SUMS, ARRAYS, parameters)
     slow, quick, whole = SumsInPieces(0.5), SumsInPieces(3600.0), SumsInPieces(0.0)
-    course = divided(slow, parameters)
-    assert course.work_on(ended=lambda: len(slow.played) == 3, clock=clock) is None
+    course = divided(slow, parameters, clock)
+    assert course.work_on(ended=lambda: len(slow.played) == 3) is None
     assert slow.played == [1, 1, 1]
-    assert divided(quick, parameters).work_on(ended=lambda: False, clock=clock) == expected
+    assert divided(quick, parameters, clock).work_on(ended=lambda: False) == expected
     assert quick.played[:6] == [1, 2, 4, 8, 16, 6] and sum(quick.played) == 300
     assert divided(whole, parameters).work_on(clock=clock) == expected  # nobody can end it
     assert set(whole.played) == {37, 38}
 
 
-def divided(of: SumsInPieces, parameters: SumsParameters) -> analysis.Course:
-    course = analysis.Course(of, ARRAYS, parameters)
+def divided(of: SumsInPieces, parameters: SumsParameters, clock: Callable[[], float]) -> analysis.Course:
+    course = analysis.Course(of, ARRAYS, parameters, clock)
     course.divide(8)
     return course
 
 
 def test_what_was_ended_in_the_midst_of_a_task_goes_on_where_it_was():
     slow, parameters, told = SumsInPieces(0.0), SumsParameters(slices=300), list[tuple[int, int]]()
-    course = divided(slow, parameters)
-    assert course.work_on(ended=lambda: len(slow.played) == 3, clock=lambda: 0.0) is None
+    course = divided(slow, parameters, lambda: 0.0)
+    assert course.work_on(ended=lambda: len(slow.played) == 3) is None
     assert (course.done, len(course.batches), sum(map(len, course.left))) == (0, 3, 297)
     assert course.work_on(told=lambda *done: told.append(done)) == analysis.run_here(SUMS, ARRAYS, parameters)
     assert told == [(done, 8) for done in range(9)]

@@ -21,6 +21,7 @@ import msgspec
 
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
+from model.analyses.engine_costs import EngineCosts, Work, takes_long
 from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import (
     FIRST_MS,
@@ -326,8 +327,7 @@ async def history_read(
 ) -> EngineResult:
     """The result, and what it took in all. Raises AnalysisError, JobCancelled, JobFailed."""
     parameters = await asyncio.to_thread(_recorded, question.folder)
-    days = parameters.days
-    apart = await asyncio.to_thread(engines.takes_long, HISTORY, sum(day.size_bytes for day in days))
+    apart = takes_long(EngineCosts(), Work(HISTORY.name, sum(day.size_bytes for day in parameters.days)))
     run = Waves(engines, tag, question.engine, first=0.0, apart=apart)
     try:
         return await _history(run, parameters, told, part)
