@@ -49,7 +49,7 @@ def test_pieces_are_no_longer_than_they_may_be():
     assert slow.played == [1, 1, 1]
     assert divided(quick, parameters, clock).work_on(ended=lambda: False) == expected
     assert quick.played[:6] == [1, 2, 4, 8, 16, 6] and sum(quick.played) == 300
-    assert divided(whole, parameters).work_on(clock=clock) == expected  # nobody can end it
+    assert divided(whole, parameters, clock).work_on() == expected  # nobody can end it
     assert set(whole.played) == {37, 38}
 
 
