@@ -9,31 +9,23 @@ Source of the types: `org.apache.kafka.common.protocol.types.Type` (3.9); KIP-48
 
 import base64
 import json
+import math
 import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import cast
 
 from model.log.records import ControlType, Record, control_type, end_transaction_marker
 from model.log.records.record import VarintError, read_varint
+from model.metadata_log.decoder import Decoded as MetadataRecord
+from model.metadata_log.decoder import as_json, decode_control, java_text
+from model.metadata_log.decoder import decode as decode_metadata
 
 Show = Callable[[bytes], bytes]
 """Untrusted bytes made fit to print."""
-
-_SURROGATES = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
-
-
-def java_text(data: bytes) -> str:
-    """UTF-8 with U+FFFD for what is malformed, as `new String(bytes, UTF_8)` puts it.
-
-    Java's rule differs from Python's for encoded surrogates only: one mark for all of their bytes.
-    """
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return _SURROGATES.sub(b"\xff", data).decode(errors="replace")
 
 
 def as_java_prints(data: bytes) -> bytes:
@@ -41,7 +33,7 @@ def as_java_prints(data: bytes) -> bytes:
     return data if data.isascii() else java_text(data).encode()
 
 
-Value = int | str | list["Value"] | dict[str, "Value"] | None
+Value = int | float | str | list["Value"] | dict[str, "Value"] | None
 """Bytes are base64, as in Kafka's own JSON."""
 Fields = dict[str, Value]
 
@@ -232,6 +224,7 @@ class Decoder(StrEnum):
 
     OFFSETS = "offsets"
     TRANSACTION_LOG = "transaction-log"
+    CLUSTER_METADATA = "cluster-metadata"
 
 
 def decode(decoder: Decoder, record: Record) -> Decoded:
@@ -250,8 +243,41 @@ def decoded_bytes(decoder: Decoder, record: Record) -> tuple[bytes | None, bytes
 
 def _bytes(part: str | Fields | None) -> bytes | None:
     if isinstance(part, dict):
-        part = json.dumps(part, ensure_ascii=False, separators=(",", ":"))
+        part = java_json(part)
     return None if part is None else part.encode()
+
+
+_TO_ESCAPE = re.compile(r'["\\\x00-\x1f]')
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def java_json(value: object) -> str:
+    """As Jackson prints it, which Kafka's tools use: capital hexadecimal digits in escapes, Java's floating numbers."""
+    if isinstance(value, dict):
+        fields = cast(dict[str, object], value)
+        return "{" + ",".join(f"{java_json(name)}:{java_json(each)}" for name, each in fields.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(java_json, cast(list[object], value))) + "]"
+    if isinstance(value, float):
+        return java_double(value)
+    if isinstance(value, str):
+        return '"' + _TO_ESCAPE.sub(lambda found: _ESCAPES.get(found[0], f"\\u{ord(found[0]):04X}"), value) + '"'
+    return json.dumps(value)
+
+
+def java_double(number: float) -> str:
+    """As `Double.toString` has it since Java 19: 50.0, 1.2E-4, 1.0E7; in quotes what is no number, as Jackson does."""
+    if not math.isfinite(number):
+        return f'"{"NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"}"'
+    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    shown, exponent = "".join(map(str, digits)), int(exponent)
+    point = len(shown) + exponent  # digits in front of the decimal point
+    if not number:
+        shown, point = "0", 1
+    if -3 < point <= 7:
+        whole, part = shown[: max(point, 0)].ljust(point, "0") or "0", "0" * -point + shown[max(point, 0) :]
+        return f"{'-' * sign}{whole}.{part or '0'}"
+    return f"{'-' * sign}{shown[0]}.{shown[1:] or '0'}E{point - 1}"
 
 
 def _offsets(record: Record) -> Decoded:
@@ -301,19 +327,27 @@ def _transaction_log(record: Record) -> Decoded:
     )
 
 
+def _cluster_metadata(record: Record) -> Decoded:
+    """Secrets and all, as the tool: who may read the file may read them."""
+    found = decode_metadata(record.value, with_secrets=True)
+    if not isinstance(found, MetadataRecord):
+        return None, f"Error at {record.offset}, skipping. {found.reason}"
+    return None, {"type": found.schema.type_name, "version": found.version, "data": as_json(found.fields)}
+
+
 _DECODED: Mapping[Decoder, Callable[[Record], Decoded]] = {
     Decoder.OFFSETS: _offsets,
     Decoder.TRANSACTION_LOG: _transaction_log,
+    Decoder.CLUSTER_METADATA: _cluster_metadata,
 }
 
 
-_INT16 = struct.Struct(">h")
-_SNAPSHOT_HEADER = struct.Struct(">hq")
-_KRAFT_VERSION = struct.Struct(">hh")
+LEADER_CHANGE_TOLD = 4, 1
+"""Until then DumpLogSegments prints no more of a leader change than that it is one."""
 
 
-def control_text(record: Record) -> str:
-    """The text after the record's sizes; what cannot be read is named by its number."""
+def control_text(record: Record, release: tuple[int, ...] = LEADER_CHANGE_TOLD) -> str:
+    """The text after the record's sizes, as of a release; what cannot be read is named by its number."""
     marker = end_transaction_marker(record)
     if marker is not None:
         kind = "COMMIT" if marker.committed else "ABORT"
@@ -321,27 +355,18 @@ def control_text(record: Record) -> str:
     kind = control_type(record.key)
     if kind is None or record.key is None:
         return "controlType: UNKNOWN"
-    described = _described(kind, record.value or b"")
-    number = _INT16.unpack_from(record.key, 2)[0]
-    return described or f"controlType: {kind.name}({number})"
+    number = int.from_bytes(record.key[2:4], "big", signed=True)
+    found = decode_control(number, record.value)
+    is_told = kind is not ControlType.LEADER_CHANGE or release >= LEADER_CHANGE_TOLD
+    if isinstance(found, MetadataRecord) and kind in _CONTROL_NAMES and is_told:
+        return f"{_CONTROL_NAMES[kind]} {java_json(as_json(found.fields))}"
+    return f"controlType: {kind.name}({number})"
 
 
-def _described(kind: ControlType, value: bytes) -> str | None:
-    try:
-        match kind:
-            case ControlType.SNAPSHOT_HEADER:
-                version, timestamp = _SNAPSHOT_HEADER.unpack_from(value)
-                return _text("SnapshotHeader", {"version": version, "lastContainedLogTimestamp": timestamp})
-            case ControlType.SNAPSHOT_FOOTER:
-                return _text("SnapshotFooter", {"version": _INT16.unpack_from(value)[0]})
-            case ControlType.KRAFT_VERSION:
-                version, level = _KRAFT_VERSION.unpack_from(value)
-                return _text("KRaftVersion", {"version": version, "kRaftVersion": level})
-            case _:
-                return None
-    except struct.error:
-        return None
-
-
-def _text(name: str, fields: dict[str, int]) -> str:
-    return f"{name} {json.dumps(fields, separators=(',', ':'))}"
+_CONTROL_NAMES = {
+    ControlType.LEADER_CHANGE: "LeaderChange:",
+    ControlType.SNAPSHOT_HEADER: "SnapshotHeader",
+    ControlType.SNAPSHOT_FOOTER: "SnapshotFooter",
+    ControlType.KRAFT_VERSION: "KRaftVersion",
+    ControlType.KRAFT_VOTERS: "KRaftVoters",
+}

@@ -15,7 +15,7 @@ from struct import Struct
 import msgspec
 
 from model.log.checkpoints import INT32, INT64, whole_number
-from model.log.dump.decoders import Decoder, Fields, control_text, decode, java_text
+from model.log.dump.decoders import Decoder, Fields, control_text, decode
 from model.log.dump.facts import (
     CODEC_NAMES,
     DumpOptions,
@@ -35,6 +35,7 @@ from model.log.dump.salvage import batches_past_damage, header_damage
 from model.log.records import Damage, DamageKind, Record, RecordBatch, SegmentFile, Source, records_of
 from model.log.records.batch import crc32c
 from model.log.records.layout import CODEC_MASK
+from model.metadata_log.decoder import java_text
 
 Text = str | dict[str, str] | None
 """Bytes as text, or as `{"base64": ...}` where they are not UTF-8."""
@@ -128,7 +129,7 @@ def _record(record: Record, batch: RecordBatch, options: DumpOptions) -> RecordK
         value_size=-1 if record.value is None else len(record.value),
         sequence=record.sequence,
         crc_valid=record.crc_valid,
-        control=control_text(record) if batch.is_control else "",
+        control=control_text(record, options.release) if batch.is_control else "",
         key=key,
         value=value,
         headers=tuple((_text(key), _text(value)) for key, value in record.headers) if shown else (),

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from model.log.dump.decoders import Decoder, Show, as_java_prints
+from model.log.dump.decoders import LEADER_CHANGE_TOLD, Decoder, Show, as_java_prints
 from model.log.records import Codec, Damage, TimestampType
 from model.log.records.layout import CODEC_MASK, INT32_MAX
 
@@ -232,6 +232,8 @@ class DumpOptions:
     """Checks index entries and prints none."""
     index_sanity_check: bool = False
     """Looks at an index file's size and ends only."""
+    release: tuple[int, ...] = LEADER_CHANGE_TOLD
+    """Whose text it is, where releases differ."""
     show: Show = as_java_prints
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from model.log.dump.decoders import Decoder, Show, control_text, decoded_bytes
+from model.log.dump.decoders import Show, control_text, decoded_bytes
 from model.log.dump.facts import BATCH_TIME_NAMES, CODEC_NAMES, FLAGS, TIME_NAMES, DumpOptions, Part, Remark
 from model.log.dump.salvage import batch_windows_past_damage, damaged_headers, ends_quietly, header_damage, is_damaged
 from model.log.records import Damage, Record, RecordBatch, Source, crc_holds, records_of, scan
@@ -181,11 +181,10 @@ def _horizons(headers: HeaderColumns) -> Column:
     return [b"OptionalLong[%d]" % horizon if given else b"OptionalLong.empty" for given, horizon in pairs]
 
 
-def record_line(
-    record: Record, batch: RecordBatch, contents: bool, show: Show, decoder: Decoder | None = None
-) -> bytes:
+def record_line(record: Record, batch: RecordBatch, options: DumpOptions) -> bytes:
     """The line of one record. `contents` adds key and payload, though not those of control records."""
     key, value = record.key, record.value
+    contents, show, decoder = options.contents, options.show, options.decoder
     line = b"| offset: %d %b: %d keySize: %d valueSize: %d" % (
         record.offset,
         TIME_NAMES[batch.timestamp_type],
@@ -199,7 +198,7 @@ def record_line(
     else:
         line += b" isValid: %b crc: %d}" % (FLAGS[record.crc_valid], record.crc or 0)  # with its stray brace
     if batch.is_control:
-        return line + b" " + control_text(record).encode() + b"\n"
+        return line + b" " + control_text(record, options.release).encode() + b"\n"
     if contents and decoder is not None:
         key, value = decoded_bytes(decoder, record)
     shown_key = (b" key: ", show(key)) if contents and key is not None else ()
@@ -298,7 +297,7 @@ def _records(source: Source, batch: RecordBatch, options: DumpOptions, gaps: Off
         if isinstance(record, Damage):
             yield record
         else:
-            yield record_line(record, batch, options.contents, options.show, options.decoder)
+            yield record_line(record, batch, options)
             gaps.see(record.offset)
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.log.dump.decoders import java_text
 from model.log.dump.dump_file import Batch, log_facts
 from model.log.dump.facts import DumpOptions
 from model.log.dump.log_text import log_text
 from model.log.records import Codec, DamageKind, InMemory, Record, encode_batch, encode_message_set
 from model.log.records.layout import BATCH_SIZE
+from model.metadata_log.decoder import java_text
 from tests.model.log.dump.dumping import DEEP, JSON, dump, lines
 
 NAME = "00000000000000000000.log"

@@ -12,7 +12,7 @@ from tests.model.log.dump.dumping import dump
 from tests.segment_corpus import Printed, printed
 
 OPTIONS = {
-    "print": DumpOptions(deep=True, contents=True),
+    "print": DumpOptions(deep=True, contents=True, release=(3, 9, 1, 0)),
     "shallow": DumpOptions(),
     "dump": DumpOptions(),
     "sanity": DumpOptions(index_sanity_check=True),
