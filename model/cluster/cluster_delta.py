@@ -142,6 +142,7 @@ class ClusterDelta:
         self.cluster_id: str | None = None
         self.generation: KafkaGeneration = base.generation
         self.quorum = base.quorum
+        self.metadata = base.metadata
         self.log_dirs: dict[int, tuple[LogDir, ...] | None] = {}
         self.offline_replicas = base.offline_replicas
         self.differences = base.differences
@@ -173,6 +174,7 @@ class ClusterDelta:
             configs=merged(base.configs, self.configs),
             admin=self._admin(),
             quorum=base.quorum if self.quorum == base.quorum else self.quorum,
+            metadata=base.metadata if self.metadata == base.metadata else self.metadata,
             log_dirs=merged(base.log_dirs, self.log_dirs),
             offline_replicas=unless_equal(base.offline_replicas, self.offline_replicas),
             differences=unless_equal(base.differences, self.differences),
@@ -292,6 +294,7 @@ _REPLAY: dict[type[r.Record], _Replay] = {
     r.TopicDeletionCleared: lambda d, x: d.deletions.update({x.topic: False}),
     r.ClusterIdentified: lambda d, x: setattr(d, "cluster_id", x.cluster_id),
     r.QuorumDescribed: lambda d, x: setattr(d, "quorum", x.quorum),
+    r.MetadataDescribed: lambda d, x: setattr(d, "metadata", x.metadata),
     r.LogDirsDescribed: lambda d, x: d.log_dirs.update({x.broker: x.folders}),
     r.ReplicasWentOffline: lambda d, x: setattr(d, "offline_replicas", dict(x.replicas)),
     r.ViewsDiffered: lambda d, x: setattr(d, "differences", dict(x.differences)),

@@ -12,7 +12,7 @@ import msgspec
 
 from model.cluster import records as r
 from model.cluster.ids import KafkaGeneration, TopicPartition
-from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, LogDir, Quorum
+from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, KraftMetadata, LogDir, Quorum
 from model.cluster.topic_image import TopicImage, told_in, unpadded
 
 K = TypeVar("K")
@@ -121,6 +121,8 @@ class ClusterImage(msgspec.Struct, frozen=True):
     admin: AdminImage = AdminImage()
     quorum: Quorum | None = None
     """Of a KRaft cluster."""
+    metadata: KraftMetadata | None = None
+    """What only the metadata log knows of a KRaft cluster; None: nobody told."""
     log_dirs: Mapping[int, tuple[LogDir, ...]] = {}
     """By broker, as far as brokers were asked."""
     offline_replicas: Mapping[TopicPartition, tuple[int, ...]] = {}
@@ -181,6 +183,8 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
         yield r.TopicDeletionRequested(topic=name)
     if image.quorum is not None:
         yield r.QuorumDescribed(quorum=image.quorum)
+    if image.metadata is not None:
+        yield r.MetadataDescribed(metadata=image.metadata)
     for broker, folders in image.log_dirs.items():
         yield r.LogDirsDescribed(broker=broker, folders=folders)
     yield r.ReplicasWentOffline(replicas=image.offline_replicas)

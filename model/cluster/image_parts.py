@@ -198,3 +198,36 @@ def largest_replicas(brokers: Mapping[int, tuple[LogDir, ...]]) -> dict[TopicPar
             for name, size in folder.sizes.items():
                 sizes[name] = max(size, sizes.get(name, 0))
     return sizes
+
+
+class Acl(msgspec.Struct, frozen=True, order=True):
+    """One rule of the metadata log, by Kafka's names: `TOPIC`, `LITERAL`, `READ`, `ALLOW`."""
+
+    resource_type: str
+    resource: str
+    pattern: str
+    principal: str
+    host: str
+    operation: str
+    permission: str
+
+
+class ControllerRegistration(msgspec.Struct, frozen=True, order=True):
+    """A node with the controller role, as it registered (3.7 and later), with where it listens."""
+
+    id: int
+    endpoints: tuple[str, ...] = ()
+
+
+class KraftMetadata(msgspec.Struct, frozen=True):
+    """What only the metadata log knows, beside what brokers tell as well."""
+
+    features: Mapping[str, int] = {}
+    """Finalised feature → level; `metadata.version` says which records are written."""
+    controllers: tuple[ControllerRegistration, ...] = ()
+    acls: tuple[Acl, ...] = ()
+    tokens: Mapping[str, str] = {}
+    """Id of a delegation token → its owner."""
+    next_producer_id: int = -1
+    log_dirs: Mapping[int, tuple[str, ...]] = {}
+    """Broker → ids of its log directories (KIP-858), as far as it told them."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from model.cluster.ids import KafkaGeneration, TopicPartition
-from model.cluster.image_parts import CLASSIC, LogDir, Member, Quorum, Rebalance
+from model.cluster.image_parts import CLASSIC, KraftMetadata, LogDir, Member, Quorum, Rebalance
 
 
 class Record(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -265,6 +265,12 @@ class QuorumDescribed(Record, frozen=True, tag=True):
     """The controllers of a KRaft cluster stand like this."""
 
     quorum: Quorum
+
+
+class MetadataDescribed(Record, frozen=True, tag=True):
+    """What only the metadata log knows of a KRaft cluster stands like this."""
+
+    metadata: KraftMetadata
 
 
 class LogDirsDescribed(Record, frozen=True, tag=True):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from model.cluster.ids import NO_LEADER, KafkaGeneration
-from model.cluster.image_parts import Quorum
+from model.cluster.image_parts import KraftMetadata, Quorum
 
 FORMAT = "kdrill.snapshot/1"
 
@@ -166,6 +166,7 @@ class SnapshotDocument(msgspec.Struct, frozen=True):
     configs: dict[str, dict[str, str]] = {}
     unreadable: dict[str, str] = {}
     quorum: Quorum | UnsetType | None = UNSET
+    metadata: KraftMetadata | UnsetType = UNSET
     log_dirs: dict[Id, tuple[LogDirDocument, ...]] | UnsetType = UNSET
     offline_replicas: dict[str, dict[Id, tuple[Id, ...]]] | UnsetType = UNSET
     """On brokers that live."""

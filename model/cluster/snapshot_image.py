@@ -170,6 +170,7 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> snapsh
         configs={entity: config for entity, config in configs.items() if entity not in own},
         unreadable=dict(image.unreadable),
         quorum=image.quorum or UNSET,
+        metadata=image.metadata or UNSET,
         log_dirs={broker: tuple(map(_log_dir, folders)) for broker, folders in sorted(image.log_dirs.items())} or UNSET,
         offline_replicas=by_topic(image.offline_replicas) or UNSET,
         differences=dict(image.differences) or UNSET,
@@ -282,6 +283,8 @@ def _brokers_records(document: snapshot_format.SnapshotDocument) -> Iterator[r.R
     """What brokers told, and ZooKeeper does not know."""
     if document.quorum:
         yield r.QuorumDescribed(quorum=document.quorum)
+    if document.metadata:
+        yield r.MetadataDescribed(metadata=document.metadata)
     for broker, folders in (document.log_dirs or {}).items():
         found = (
             LogDir(each.path, each.error, by_partition(each.sizes), each.total_bytes, each.usable_bytes)

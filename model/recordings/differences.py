@@ -35,6 +35,7 @@ def can_follow(before: ClusterImage, after: ClusterImage) -> bool:
         and newest(before.generation, after.generation) == after.generation
         and (after.controller.epoch is not None or before.controller.epoch is None)
         and (after.quorum is not None or before.quorum is None)
+        and (after.metadata is not None or before.metadata is None)
     )
 
 
@@ -106,7 +107,10 @@ def _brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
 def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
     if after.quorum is not None and before.quorum != after.quorum:
         yield r.QuorumDescribed(quorum=after.quorum)
-    for broker, folders in changed(before.log_dirs, after.log_dirs):
+    if after.metadata is not None and before.metadata != after.metadata:
+        yield r.MetadataDescribed(metadata=after.metadata)
+    kept = {broker: folders for broker, folders in before.log_dirs.items() if broker not in after.fenced}
+    for broker, folders in changed(kept, after.log_dirs):  # of a broker that is fenced nothing is kept by itself
         if folders is not None:
             yield r.LogDirsDescribed(broker=broker, folders=folders)
     if before.offline_replicas != after.offline_replicas:

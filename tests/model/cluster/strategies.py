@@ -5,7 +5,16 @@ from hypothesis import strategies as st
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import KAFKA_GENERATIONS, TopicPartition
-from model.cluster.image_parts import LogDir, Member, Quorum, QuorumReplica, Rebalance
+from model.cluster.image_parts import (
+    Acl,
+    ControllerRegistration,
+    KraftMetadata,
+    LogDir,
+    Member,
+    Quorum,
+    QuorumReplica,
+    Rebalance,
+)
 from tests.model.cluster.build import image
 
 names = st.sampled_from(("orders", "payments"))
@@ -146,6 +155,18 @@ RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {
             small,
             times,
             voters=st.lists(st.builds(QuorumReplica, broker_ids), max_size=2).map(tuple),
+        ),
+    ),
+    r.MetadataDescribed: st.builds(
+        r.MetadataDescribed,
+        metadata=st.builds(
+            KraftMetadata,
+            features=st.dictionaries(texts, small, max_size=2),
+            controllers=st.lists(st.builds(ControllerRegistration, broker_ids), max_size=2).map(tuple),
+            acls=st.lists(st.builds(Acl, *[texts] * 7), max_size=2).map(tuple),
+            tokens=st.dictionaries(texts, texts, max_size=2),
+            next_producer_id=times,
+            log_dirs=st.dictionaries(broker_ids, st.lists(texts, max_size=2).map(tuple), max_size=2),
         ),
     ),
     r.LogDirsDescribed: st.builds(

@@ -65,7 +65,7 @@ def test_a_full_listing_does_not_depend_on_what_was_known_before(records: list[R
     fresh = listed(records, EMPTY)
 
     lasting = {"cluster_id", "generation", "groups", "classic_groups", "log_ends"}
-    lasting |= {"quorum", "log_dirs", "offline_replicas", "differences"}
+    lasting |= {"quorum", "metadata", "log_dirs", "offline_replicas", "differences"}
     assert {name: getattr(after, name) for name in after.__struct_fields__ if name not in lasting} == {
         name: getattr(fresh, name) for name in fresh.__struct_fields__ if name not in lasting
     }

@@ -1,0 +1,156 @@
+"""Records of the metadata log, batch after batch → facts, as every source yields them. Never fatal.
+
+A batch's facts are published together; those of a transaction (KIP-868) when it ends, and never if it is aborted. The
+offset of a record takes the place of the zxid, the leader epoch of its batch that of the controller epoch. What cannot
+be used (unknown types and versions, changes of what is not there) is counted, and the next record is taken.
+
+Source: `org.apache.kafka.image.MetadataDelta`, `org.apache.kafka.image.loader.MetadataBatchLoader` (4.3).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from model.cluster import records as r
+from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
+from model.metadata_log.decoder import Decoded, decode, decode_control
+from model.metadata_log.registry import METADATA_VERSION, Registry
+from model.metadata_log.topics import Place, Topics, UnusableError
+
+LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6
+"""Types of control records that mean something here (`ControlRecordType`, 4.4)."""
+_ELR_LEVEL: Final = 23
+"""metadata.version 4.0-IV1, from which on eligible leader replicas are written."""
+_BEGIN, _END, _ABORT = 23, 24, 25
+
+
+class Replay:
+    """All that records have said so far; `facts` tells what is new. A snapshot comes first, if at all."""
+
+    def __init__(self) -> None:
+        self.troubles: Counter[str] = Counter()
+        """What could not be used, and how often."""
+        self.first_trouble = -1
+        self._topics = Topics()
+        self._registry = Registry()
+        self._held: list[tuple[Decoded, Place]] | None = None
+        """Records of the transaction that is open."""
+        self._leader, self._epoch, self._since_ms = NO_QUORUM_LEADER, -1, 0
+        self._voters: tuple[int, ...] = ()
+        self._is_led_anew = False
+        self._told: Quorum | None = None
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether records are held back until it ends."""
+        return self._held is not None
+
+    def take(self, value: bytes | None, at: Place) -> None:
+        """A record of a data batch."""
+        found = decode(value)
+        if not isinstance(found, Decoded):
+            self._trouble(found.reason, at)
+            return
+        if found.unknown_tags:
+            self._trouble(f"unknown tags in {found.schema.name}", at)
+        if found.schema.key in (_BEGIN, _END, _ABORT):
+            self._bound(found.schema.key, at)
+        elif self._held is not None:
+            self._held.append((found, at))
+        else:
+            self._apply(found, at)
+
+    def take_control(self, kind: int, value: bytes | None, at: Place) -> None:
+        """A record of a control batch: who leads, who votes."""
+        if kind not in (LEADER_CHANGE, KRAFT_VOTERS):
+            return
+        found = decode_control(kind, value)
+        if not isinstance(found, Decoded):
+            self._trouble(found.reason, at)
+            return
+        fields: dict[str, Any] = dict(found.fields)
+        voters = tuple(sorted(each["voterId"] for each in fields["voters"]))
+        if kind == LEADER_CHANGE:
+            self._leader, self._epoch, self._since_ms = fields["leaderId"], at.epoch, at.time_ms
+            self._is_led_anew = True
+        self._voters = voters
+
+    def assume_leader(self, leader: int, epoch: int, voters: tuple[int, ...]) -> None:
+        """What a node noted beside its log (`quorum-state`), where the log itself does not say it."""
+        if epoch > self._epoch:
+            self._leader, self._epoch, self._since_ms, self._is_led_anew = leader, epoch, 0, True
+        self._voters = self._voters or voters
+
+    def facts(self, at: Place) -> list[r.Record]:
+        """What is new since this was asked last, as of this place; transactions that are open are held back."""
+        facts: list[r.Record] = [*self._topics.facts(at), *self._registry.facts(at)]
+        quorum = Quorum(self._leader, self._epoch, voters=tuple(map(QuorumReplica, self._voters)))
+        if self._leader != NO_QUORUM_LEADER and (self._is_led_anew or quorum != self._told):
+            when = {"zxid": at.offset, "time_ms": at.time_ms}
+            if self._is_led_anew:
+                facts.append(r.ControllerElected(broker=self._leader, since_ms=self._since_ms, **when))
+                facts.append(r.ControllerEpochChanged(epoch=self._epoch, **when))
+            facts.append(r.QuorumDescribed(quorum=quorum, **when))
+            self._told, self._is_led_anew = quorum, False
+        return facts
+
+    def _bound(self, kind: int, at: Place) -> None:
+        """A transaction begins, ends or is aborted. One that begins within another ends it as an abort would."""
+        held, self._held = self._held, [] if kind == _BEGIN else None
+        if (kind == _BEGIN) != (held is None):
+            what = "begins within another" if kind == _BEGIN else "ends that did not begin"
+            self._trouble(f"a transaction {what}", at)
+        if kind == _END:
+            for record, place in held or ():
+                self._apply(record, place)
+
+    def _apply(self, record: Decoded, at: Place) -> None:
+        apply = _APPLY.get(record.schema.key)
+        if apply is None:
+            return
+        try:
+            apply(self._topics, self._registry, dict(record.fields), at)
+        except UnusableError as error:
+            self._trouble(str(error), at)
+
+    def _trouble(self, reason: str, at: Place) -> None:
+        if not self.troubles:
+            self.first_trouble = at.offset
+        self.troubles[reason] += 1
+
+
+def _set_feature(topics: Topics, registry: Registry, fields: dict[str, Any], at: Place) -> None:
+    registry.set_feature(fields)
+    topics.tells_elr = registry.features.get(METADATA_VERSION, 0) >= _ELR_LEVEL
+
+
+_Apply = Callable[[Topics, Registry, dict[str, Any], Place], object]
+
+_APPLY: Final[Mapping[int, _Apply]] = MappingProxyType(
+    {
+        0: lambda _, registry, fields, at: registry.register_broker(fields, at),
+        1: lambda _, registry, fields, at: registry.unregister_broker(fields),
+        2: lambda topics, _, fields, at: topics.create(fields),
+        3: lambda topics, _, fields, at: topics.place(fields, at),
+        4: lambda _, registry, fields, at: registry.configure(fields),
+        5: lambda topics, _, fields, at: topics.change(fields, at),
+        7: lambda _, registry, fields, at: registry.fence(fields, is_fenced=True),
+        8: lambda _, registry, fields, at: registry.fence(fields, is_fenced=False),
+        9: lambda topics, registry, fields, at: registry.forget_topic(topics.remove(fields)),
+        10: lambda _, registry, fields, at: registry.add_token(fields),
+        11: lambda _, registry, fields, at: registry.add_credential(fields),
+        12: _set_feature,
+        14: lambda _, registry, fields, at: registry.set_quota(fields),
+        15: lambda _, registry, fields, at: registry.hand_out_producer_ids(fields),
+        17: lambda _, registry, fields, at: registry.change_broker(fields),
+        18: lambda _, registry, fields, at: registry.add_acl(fields),
+        19: lambda _, registry, fields, at: registry.remove_acl(fields),
+        22: lambda _, registry, fields, at: registry.remove_credential(fields),
+        26: lambda _, registry, fields, at: registry.remove_token(fields),
+        27: lambda _, registry, fields, at: registry.register_controller(fields),
+        28: lambda topics, _, fields, at: topics.clear_elr(fields["topicName"], at),
+        29: lambda _, registry, fields, at: registry.unregister_controller(fields),
+    }
+)
+"""By api key. A record that is not here (NoOp, the state of a migration) says nothing of the cluster."""

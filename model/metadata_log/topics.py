@@ -1,0 +1,211 @@
+"""Topics and partitions as records of the metadata log leave them, and facts of those that were touched.
+
+Partitions are kept as the states that facts are told in: the partition epoch stands where a znode's data version does.
+Source: `org.apache.kafka.image.TopicDelta`, `TopicsDelta`, `org.apache.kafka.metadata.PartitionRegistration` (4.3).
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+import msgspec
+
+from model.cluster import records as r
+
+RECOVERING: Final = 1
+"""`LeaderRecoveryState`: the leader was elected unclean, and has not caught up with itself yet."""
+Brokers = tuple[int, ...]
+
+
+class UnusableError(ValueError):
+    """A record that fits nothing of what was said before; the message says why, without its offset."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a record stands: its offset, the epoch of the leader that wrote it, when (ms).
+
+    As by default of a snapshot's records: nobody kept it.
+    """
+
+    offset: int = -1
+    epoch: int = 0
+    time_ms: int = 0
+
+
+class _Topic:
+    """One topic; what was touched since facts were told last."""
+
+    def __init__(self, name: str, topic_id: str) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.replicas: dict[int, Brokers] = {}
+        self.adding: dict[int, Brokers] = {}
+        self.removing: dict[int, Brokers] = {}
+        self.states: dict[int, r.PartitionState] = {}
+        self.is_assigned = False
+        self.written: set[int] = set()
+
+    def assign(self, partition: int, replicas: Brokers, adding: Brokers, removing: Brokers) -> None:
+        self.replicas[partition] = replicas
+        for kept, brokers in ((self.adding, adding), (self.removing, removing)):
+            if brokers:
+                kept[partition] = brokers
+            else:
+                kept.pop(partition, None)
+        self.is_assigned = True
+
+    def write(self, state: r.PartitionState) -> None:
+        self.states[state.partition] = state
+        self.written.add(state.partition)
+
+
+class Topics:
+    """All topics, by id. Raises UnusableError for what does not fit; then nothing was changed."""
+
+    def __init__(self) -> None:
+        self.tells_elr = False
+        """Whether eligible leader replicas are written (metadata.version 4.0-IV1): if not, nobody knows of any."""
+        self._topics: dict[str, _Topic] = {}
+        self._ids: dict[str, str] = {}
+        self._touched: dict[str, _Topic] = {}
+        self._gone: dict[str, set[int]] = {}
+
+    def create(self, fields: dict[str, Any]) -> None:
+        """TopicRecord: a name that is used again has a new id, and nothing of what it had."""
+        name, topic_id = fields["name"], fields["topicId"]
+        if name in self._ids:
+            self._remove(self._ids[name])
+        self._ids[name] = topic_id
+        self._topics[topic_id] = _Topic(name, topic_id)
+
+    def remove(self, fields: dict[str, Any]) -> str:
+        """RemoveTopicRecord; returns the name."""
+        if fields["topicId"] not in self._topics:
+            raise UnusableError(f"topic {fields['topicId']} is not there, and is removed")
+        return self._remove(fields["topicId"])
+
+    def _remove(self, topic_id: str) -> str:
+        topic = self._topics.pop(topic_id)
+        self._touched.pop(topic_id, None)
+        del self._ids[topic.name]
+        self._gone.setdefault(topic.name, set()).update(topic.replicas)
+        return topic.name
+
+    def place(self, fields: dict[str, Any], at: Place) -> None:
+        """PartitionRecord: all of a partition."""
+        topic, directories = self._topic(fields), fields.get("directories")
+        if directories and len(directories) != len(fields["replicas"]):
+            raise UnusableError(
+                f"{topic.name}-{fields['partitionId']} has {len(directories)} directories "
+                f"for {len(fields['replicas'])} replicas"
+            )
+        partition: int = fields["partitionId"]
+        replicas, adding, removing = (fields[name] for name in ("replicas", "addingReplicas", "removingReplicas"))
+        topic.assign(partition, tuple(replicas), tuple(adding), tuple(removing))
+        topic.write(
+            r.PartitionState(
+                partition,
+                fields["leader"],
+                fields["leaderEpoch"],
+                tuple(fields["isr"]),
+                at.epoch,
+                fields["partitionEpoch"],
+                fields.get("leaderRecoveryState") == RECOVERING,
+                at.offset,
+                at.time_ms,
+                self._told(fields.get("eligibleLeaderReplicas")),
+                self._told(fields.get("lastKnownElr")),
+            )
+        )
+
+    def change(self, fields: dict[str, Any], at: Place) -> None:
+        """PartitionChangeRecord: what it does not name stays.
+
+        The partition epoch rises with each, the leader epoch with each that names a leader, even the same.
+        """
+        topic, partition = self._topic(fields), cast(int, fields["partitionId"])
+        before = topic.states.get(partition)
+        if before is None:
+            raise UnusableError(f"{topic.name}-{partition} is not there, and is changed")
+        places = (("replicas", topic.replicas), ("addingReplicas", topic.adding), ("removingReplicas", topic.removing))
+        if any(fields.get(name) is not None for name, _ in places):
+            replicas, adding, removing = (_either(fields.get(name), was.get(partition, ())) for name, was in places)
+            topic.assign(partition, replicas, adding, removing)
+        recovery = fields.get("leaderRecoveryState", -1)
+        topic.write(
+            r.PartitionState(
+                partition,
+                fields.get("leader", before.leader),
+                before.leader_epoch + ("leader" in fields),
+                _either(fields.get("isr"), before.isr),
+                at.epoch,
+                before.version + 1,
+                before.recovering if recovery < 0 else recovery == RECOVERING,
+                at.offset,
+                at.time_ms,
+                self._told(fields.get("eligibleLeaderReplicas"), before.elr),
+                self._told(fields.get("lastKnownElr"), before.last_known_elr),
+            )
+        )
+
+    def clear_elr(self, name: str, at: Place) -> None:
+        """ClearElrRecord: of one topic, or of all ("") the eligible leader replicas are forgotten.
+
+        Counts as a change of those partitions alone that had any.
+        """
+        if name and name not in self._ids:
+            raise UnusableError(f"topic {name} is not there, and its eligible leader replicas are cleared")
+        for topic in [self._topics[self._ids[name]]] if name else self._topics.values():
+            for state in list(topic.states.values()):
+                if state.elr or state.last_known_elr:
+                    self._touched[topic.topic_id] = topic
+                    topic.write(
+                        msgspec.structs.replace(
+                            state,
+                            elr=(),
+                            last_known_elr=(),
+                            version=state.version + 1,
+                            controller_epoch=at.epoch,
+                            zxid=at.offset,
+                            time_ms=at.time_ms,
+                        )
+                    )
+
+    def facts(self, at: Place) -> Iterator[r.Record]:
+        """Of everything that was touched since this was asked last: what is gone first."""
+        when = {"zxid": at.offset, "time_ms": at.time_ms}
+        for name, partitions in self._gone.items():
+            yield r.PartitionStatesRemoved(topic=name, partitions=tuple(sorted(partitions)), **when)
+            yield r.TopicRemoved(topic=name, **when)
+        for topic in self._touched.values():
+            if topic.is_assigned:
+                yield r.TopicAssigned(
+                    topic=topic.name,
+                    replicas=dict(topic.replicas),
+                    topic_id=topic.topic_id,
+                    adding=dict(topic.adding),
+                    removing=dict(topic.removing),
+                    **when,
+                )
+            states = tuple(topic.states[partition] for partition in sorted(topic.written))
+            if states:
+                yield r.PartitionStatesWritten(topic=topic.name, states=states, **when)
+            topic.is_assigned, topic.written = False, set()
+        self._gone, self._touched = {}, {}
+
+    def _topic(self, fields: dict[str, Any]) -> _Topic:
+        """Of a record of a partition: it is touched by it."""
+        topic_id = fields["topicId"]
+        topic = self._topics.get(topic_id)
+        if topic is None:
+            raise UnusableError(f"partition {fields['partitionId']} of topic {topic_id}, which is not there")
+        self._touched[topic_id] = topic
+        return topic
+
+    def _told(self, brokers: list[int] | None, before: Brokers | None = None) -> Brokers | None:
+        if brokers is not None:
+            return tuple(brokers)
+        return before if before is not None or not self.tells_elr else ()
+
+
+def _either(brokers: list[int] | None, before: Brokers) -> Brokers:
+    return before if brokers is None else tuple(brokers)
