@@ -50,10 +50,10 @@ class Replay:
         """A record of a data batch."""
         found = decode(value)
         if not isinstance(found, Decoded):
-            self._trouble(found.reason, at)
+            self.note(found.reason, at)
             return
         if found.unknown_tags:
-            self._trouble(f"unknown tags in {found.schema.name}", at)
+            self.note(f"unknown tags in {found.schema.name}", at)
         if found.schema.key in (_BEGIN, _END, _ABORT):
             self._bound(found.schema.key, at)
         elif self._held is not None:
@@ -67,7 +67,7 @@ class Replay:
             return
         found = decode_control(kind, value)
         if not isinstance(found, Decoded):
-            self._trouble(found.reason, at)
+            self.note(found.reason, at)
             return
         fields: dict[str, Any] = dict(found.fields)
         voters = tuple(sorted(each["voterId"] for each in fields["voters"]))
@@ -78,7 +78,7 @@ class Replay:
 
     def assume_leader(self, leader: int, epoch: int, voters: tuple[int, ...]) -> None:
         """What a node noted beside its log (`quorum-state`), where the log itself does not say it."""
-        if epoch > self._epoch:
+        if leader != NO_QUORUM_LEADER and epoch > self._epoch:
             self._leader, self._epoch, self._since_ms, self._is_led_anew = leader, epoch, 0, True
         self._voters = self._voters or voters
 
@@ -100,7 +100,7 @@ class Replay:
         held, self._held = self._held, [] if kind == _BEGIN else None
         if (kind == _BEGIN) != (held is None):
             what = "begins within another" if kind == _BEGIN else "ends that did not begin"
-            self._trouble(f"a transaction {what}", at)
+            self.note(f"a transaction {what}", at)
         if kind == _END:
             for record, place in held or ():
                 self._apply(record, place)
@@ -112,9 +112,10 @@ class Replay:
         try:
             apply(self._topics, self._registry, dict(record.fields), at)
         except UnusableError as error:
-            self._trouble(str(error), at)
+            self.note(str(error), at)
 
-    def _trouble(self, reason: str, at: Place) -> None:
+    def note(self, reason: str, at: Place) -> None:
+        """Counts what cannot be used."""
         if not self.troubles:
             self.first_trouble = at.offset
         self.troubles[reason] += 1

@@ -1,6 +1,7 @@
 """A SOURCE as the operator writes it → what it names. Opens nothing, resolves no names, loads nothing that could.
 
-`zk://host:port[,host:port…][/chroot]`, `kafka://host:port[,host:port…]`, a file, a recording's `DIR` or `DIR@TIME`.
+`zk://host:port[,host:port…][/chroot]`, `kafka://host:port[,host:port…]`, a file, a recording's `DIR` or `DIR@TIME`;
+of KRaft a node's metadata log as `FOLDER`, `FOLDER@OFFSET` or `FOLDER@TIME`, or a `.checkpoint` of it.
 """
 
 import os
@@ -130,6 +131,55 @@ def parse_recording(name: str) -> RecordingName | None:
         raise SourceError(f"{name!r}: {time!r} is no time: write {folder}@2026-11-20T12:03:58Z") from None
 
 
+class MetadataLogName(msgspec.Struct, frozen=True):
+    """A folder with a node's metadata log (KRaft), or a `.checkpoint` of it; without offset and time (ms): its end."""
+
+    path: Path
+    offset: int | None = None
+    at_ms: int | None = None
+
+    def __str__(self) -> str:
+        if self.offset is not None:
+            return f"{self.path}@{self.offset}"
+        return str(self.path) if self.at_ms is None else f"{self.path}@{said(self.at_ms)}"
+
+
+METADATA_LOG = "__cluster_metadata-0"
+_METADATA_FILE = re.compile(r"\d{20}\.log|\d{20}-\d{10}\.checkpoint|quorum-state")
+
+
+def parse_metadata_log(name: str) -> MetadataLogName | None:
+    """A log's folder, or the log directory that it is in, perhaps with an offset or a time; or a snapshot.
+
+    None where the name is none of these. Raises SourceError for what is neither offset nor time.
+    """
+    if os.path.isfile(name):
+        return MetadataLogName(Path(name)) if name.endswith(".checkpoint") else None
+    folder, at, when = name, "", ""
+    if not os.path.lexists(name):
+        folder, at, when = name.rpartition("@")
+    place = _metadata_folder(folder)
+    if place is None or not at:
+        return place and MetadataLogName(place)
+    if when.isascii() and when.isdigit():
+        return MetadataLogName(place, offset=int(when))
+    try:
+        return MetadataLogName(place, at_ms=parse_time(when))
+    except (ValueError, OverflowError):
+        way_out = f"write {folder}@2026-11-20T12:03:58Z or {folder}@4711"
+        raise SourceError(f"{name!r}: {when!r} is neither an offset nor a time: {way_out}") from None
+
+
+def _metadata_folder(name: str) -> Path | None:
+    try:
+        names = os.listdir(name) if name else []
+    except OSError:
+        return None
+    if any(_METADATA_FILE.fullmatch(each) for each in names):
+        return Path(name)
+    return Path(name, METADATA_LOG) if METADATA_LOG in names else None
+
+
 _KINDS = "write zk://host:port[/chroot], kafka://host:port or a file's path"
 STANDARD_INPUT = Path("/dev/stdin")
 
@@ -143,8 +193,8 @@ class NoSuchFileError(SourceError):
         """How it might be written, for what looks like an address."""
 
 
-def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName | Path:
-    """`zk://…`, `kafka://…`, a folder, a folder and a time, a file that exists, or `-` for standard input.
+def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName | MetadataLogName | Path:
+    """`zk://…`, `kafka://…`, a folder, a folder and a time or an offset, a file that exists, or `-` for standard input.
 
     Raises SourceError with one line for all else.
     """
@@ -158,9 +208,9 @@ def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName |
         check_no_login(name)
         scheme = name.partition("://")[0]
         raise SourceError(f"{name!r}: {scheme}:// is no kind of source: {_KINDS}")
-    recording = parse_recording(name)
-    if recording is not None:
-        return recording
+    in_folder = parse_metadata_log(name) or parse_recording(name)
+    if in_folder is not None:
+        return in_folder
     if not os.path.lexists(name):  # Path.exists raises for a name that is too long
         hint = f"; for a ZooKeeper write zk://{name}, for brokers kafka://{name}" if ":" in name else ""
         raise NoSuchFileError(name, hint)

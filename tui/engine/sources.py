@@ -6,7 +6,7 @@ from model.hosts.client_security.tls import kafka_options, tls_context
 from model.hosts.client_security.values import SecurityError
 from model.hosts.process import without_hypothesis
 from model.hosts.zookeeper.settings import Credential, Sasl
-from model.sources.addresses import KafkaAddress, RecordingName, ZooKeeperAddress, parse_source
+from model.sources.addresses import KafkaAddress, MetadataLogName, RecordingName, ZooKeeperAddress, parse_source
 from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
@@ -21,6 +21,8 @@ def source_of(opening: Opening) -> Source:
     named = parse_source(opening.source)
     if isinstance(named, RecordingName):
         return _recording(named)
+    if isinstance(named, MetadataLogName):
+        return _metadata_log(named)
     if isinstance(named, KafkaAddress):
         return _brokers(named, opening)
     if not isinstance(named, ZooKeeperAddress):
@@ -56,6 +58,12 @@ def _recording(name: RecordingName) -> Source:
     from model.sources.file_source import RecordingSource  # noqa: PLC0415
 
     return RecordingSource(name)
+
+
+def _metadata_log(name: MetadataLogName) -> Source:
+    from model.sources.metadata_log.metadata_log_source import MetadataLogSource  # noqa: PLC0415 - takes Arrow, too
+
+    return MetadataLogSource(name)
 
 
 def _with_groups(zookeeper: ZooKeeperSource, opening: Opening) -> Source:

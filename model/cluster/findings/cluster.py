@@ -203,9 +203,11 @@ def untold(case: ClusterCase) -> Iterator[Finding]:
             "source",
             f"it does not tell {listed(_SAID_OF.get(path, path) for path in sorted(paths))}",
             "Nothing is said of these here, which does not mean that all is well with them.",
-            "Log in as somebody who has the right DESCRIBE on the cluster."
-            if case.image.generation == "kraft"
-            else f"Open the cluster's ZooKeeper (zk://…){brokers} to know.",
+            f"Open the cluster's ZooKeeper (zk://…){brokers} to know."
+            if case.image.generation != "kraft"
+            else "Log in as somebody who has the right DESCRIBE on the cluster."
+            if case.image.metadata is None
+            else "Open the folder of the whole metadata log to know, or the cluster's brokers (kafka://…).",
         )
 
 
