@@ -29,8 +29,8 @@ def broker_changes(step: ImageStep) -> Iterator[Change]:
         elif (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms):
             text = f"b{broker} bounced: registered anew{_epochs(old, new)}"
             yield step.change("broker-bounced", subject, text, path)
-        elif old != new:
-            yield step.change("broker-changed", subject, f"b{broker} {_difference(old, new)}", path)
+        elif difference := _difference(old, new):  # there is none where it only becomes known who is fenced
+            yield step.change("broker-changed", subject, f"b{broker} {difference}", path)
 
 
 def _end(step: ImageStep, old: BrokerImage | None) -> str:
@@ -62,6 +62,8 @@ def _difference(old: BrokerImage, new: BrokerImage) -> str:
         parts.append(f"endpoints {', '.join(old.endpoints) or 'none'} -> {', '.join(new.endpoints) or 'none'}")
     if old.rack != new.rack:
         parts.append(f"rack {old.rack or 'none'} -> {new.rack or 'none'}")
+    if new.in_controlled_shutdown and not old.in_controlled_shutdown:
+        parts.append("began its controlled shutdown")
     return "; ".join(parts)
 
 

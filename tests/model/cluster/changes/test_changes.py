@@ -368,10 +368,17 @@ def test_a_fenced_broker_is_still_registered() -> None:
 
 
 def test_an_orderly_end_is_called_one() -> None:
-    stopping = image(BrokerRegistered(broker=1, fenced=False, in_controlled_shutdown=True), base=KRAFT)
+    begins = BrokerRegistered(broker=1, fenced=False, in_controlled_shutdown=True)
+    stopping = image(begins, base=KRAFT)
+    assert told(begins, before=KRAFT) == [("broker-changed", "broker 1", "b1 began its controlled shutdown")]
     assert told(BrokerFenced(broker=1), before=stopping) == [
         ("broker-fenced", "broker 1", "b1 fenced after its controlled shutdown: it is registered and serves nothing")
     ]
+
+
+def test_that_it_becomes_known_who_is_fenced_is_no_news() -> None:
+    untold = image(BrokerRegistered(broker=1), base=KRAFT)
+    assert told(BrokerRegistered(broker=1, fenced=False), before=untold) == []
 
 
 def test_where_nobody_tells_who_is_fenced_a_broker_may_be_either() -> None:
