@@ -13,7 +13,8 @@ import msgspec
 from model.cluster import records as r
 from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, KraftMetadata, LogDir, Quorum
-from model.cluster.topic_image import TopicImage, told_in, unpadded
+from model.cluster.partition_columns import states_of
+from model.cluster.topic_image import TopicImage, rows_of, told_in, unpadded
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -228,7 +229,8 @@ def _controller(image: ClusterImage) -> Iterator[r.Record]:
 
 
 def _topic(topic: TopicImage) -> Iterator[r.Record]:
-    assigned = {partition: replicas for partition, replicas, _, _ in topic.rows() if replicas}
+    placed = zip(topic.partitions.tolist(), rows_of(topic.replicas), strict=True)
+    assigned = {partition: replicas for partition, replicas in placed if replicas}
     if assigned:
         yield r.TopicAssigned(
             topic=topic.name,
@@ -237,8 +239,8 @@ def _topic(topic: TopicImage) -> Iterator[r.Record]:
             adding=topic.adding,
             removing=topic.removing,
         )
-    states = tuple(state_of(topic, row) for row in topic.has_state.nonzero()[0].tolist())
-    if states:
+    states = states_of(topic)
+    if len(states):
         yield r.PartitionStatesWritten(topic=topic.name, states=states)
 
 

@@ -211,6 +211,17 @@ def columns_of(states: Sequence[PartitionState]) -> StateColumns:
     return StateColumns(**numbers, **brokers)
 
 
+def states_of(topic: TopicImage) -> StateColumns:
+    """The states that were written."""
+    columns = {name: getattr(topic, name) for name in (*STATE_COLUMNS, *BROKERS_COLUMNS)}
+    return kept(StateColumns(partition=topic.partitions, **columns), topic.has_state)
+
+
+def kept(states: StateColumns, flags: Flags) -> StateColumns:
+    """Those that are flagged."""
+    return states if flags.all() else states.take(np.flatnonzero(flags))
+
+
 def states_gone(partitions: Sequence[int]) -> StateColumns:
     """Partitions whose state znodes are gone."""
     return columns_of(

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from model.cluster.ids import NO_STATE
-from model.cluster.partition_columns import StateColumns, columns_of, latest_states, states_gone
+from model.cluster.partition_columns import StateColumns, columns_of, kept, latest_states, states_gone, states_of
 from model.cluster.records import PartitionState, TopicAssigned
 from model.cluster.topic_image import (
     BROKERS_COLUMNS,
     NOBODY,
     STATE_COLUMNS,
     Column,
-    Flags,
     Ints,
     Longs,
     TopicImage,
@@ -63,8 +62,8 @@ class TopicDelta:
     def _with_other_rows(self, written: StateColumns) -> TopicImage | None:
         """Partitions may come and go."""
         base, record = self._base, self._assigned
-        states = written if base is None else latest_states([_states_of(base), written])
-        states = _kept(states, states.version != NO_STATE)
+        states = written if base is None else latest_states([states_of(base), written])
+        states = kept(states, states.version != NO_STATE)
         placed, replicas = self._placed()
         rows = placed if np.array_equal(placed, states.partition) else _union(placed, states.partition)
         if not len(rows):
@@ -96,15 +95,6 @@ _BESIDE = ("topic_id", "adding", "removing")
 """What an assignment says, beside the replicas."""
 _STATED = (*STATE_COLUMNS, *BROKERS_COLUMNS)
 """What a state says."""
-
-
-def _states_of(topic: TopicImage) -> StateColumns:
-    columns = {name: getattr(topic, name) for name in _STATED}
-    return _kept(StateColumns(partition=topic.partitions, **columns), topic.has_state)
-
-
-def _kept(states: StateColumns, flags: Flags) -> StateColumns:
-    return states if flags.all() else states.take(np.flatnonzero(flags))
 
 
 def _places(partitions: Ints, some: Ints) -> Longs | None:

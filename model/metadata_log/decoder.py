@@ -10,6 +10,7 @@ Messages have the flexible encoding in all versions (KIP-482). Reasons that Kafk
 import base64
 import re
 import struct
+from binascii import b2a_base64
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -142,6 +143,8 @@ _Read = Callable[[bytes, int, list[tuple[int, bytes]]], tuple[Any, int]]
 
 def _uvarint(data: bytes, at: int) -> tuple[int, int]:
     """An unsigned number of at most 32 bits."""
+    if at < len(data) and data[at] < 0x80:  # as a rule
+        return data[at], at + 1
     raw = shift = 0
     for place in range(at, min(at + 5, len(data))):
         byte = data[place]
@@ -181,7 +184,14 @@ def _boolean(data: bytes, at: int, _: object) -> tuple[bool, int]:
 
 def _uuid(data: bytes, at: int, _: object) -> tuple[str, int]:
     raw, at = _taken(data, at, 16)
-    return base64.urlsafe_b64encode(raw)[:22].decode(), at
+    return _uuid_text(raw), at
+
+
+def _uuid_text(raw: bytes) -> str:
+    return b2a_base64(raw)[:22].translate(_URL_SAFE).decode()
+
+
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 def _string(field: Field, data: bytes, at: int, _: object) -> tuple[str | None, int]:
@@ -212,6 +222,21 @@ def _array(field: Field, read: _Read, data: bytes, at: int, unknown: list[tuple[
         element, at = read(data, at, unknown)
         found.append(element)
     return found, at
+
+
+def _array_of_fixed(field: Field, size: int, data: bytes, at: int, _: object) -> tuple[Any, int]:
+    """Of numbers or uuids: all at once."""
+    count, at = _length(field, data, at)
+    if count <= 0:
+        return (None if count < 0 else []), at
+    end = at + count * size
+    if end > len(data):
+        raise _MisfitError(
+            f"Tried to allocate a collection of size {count}, but there are only {len(data) - at} bytes remaining."
+        )
+    if field.type == "uuid":
+        return [_uuid_text(data[place : place + size]) for place in range(at, end, size)], end
+    return [*struct.unpack_from(f">{count}{_SHAPES[field.type].format[1:]}", data, at)], end
 
 
 def _structure(
@@ -267,7 +292,10 @@ def _reader_of(field: Field, version: int) -> _Read:
             read = _uuid
         case _:
             read = partial(_number, _SHAPES[field.type])
-    return partial(_array, field, read) if field.is_array else read
+    if not field.is_array:
+        return read
+    fixed = 16 if field.type == "uuid" else _SHAPES[field.type].size if field.type in _SHAPES else 0
+    return partial(_array_of_fixed, field, fixed) if fixed else partial(_array, field, read)
 
 
 def _structure_of(fields: tuple[Field, ...], version: int) -> _Read:
