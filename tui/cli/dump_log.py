@@ -27,7 +27,7 @@ SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 @click.option(
     "--cluster-metadata-decoder",
     is_flag=True,
-    help="decode records of __cluster_metadata; shows secrets, as Kafka's tool",
+    help="decode records of __cluster_metadata, secrets included",
 )
 @click.option("--verify-index-only", is_flag=True, help="check index entries against the log without printing them")
 @click.option(
