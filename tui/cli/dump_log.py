@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from itertools import compress
 from pathlib import Path
 
 import click
@@ -67,12 +68,8 @@ def dump_log(
     Example: kdrill dump-log --print-data-log /var/kafka/orders-0/00000000000000000000.log
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader who goes away ends the dump, quietly
-    chosen = {
-        Decoder.OFFSETS: offsets_decoder,
-        Decoder.TRANSACTION_LOG: transaction_log_decoder,
-        Decoder.CLUSTER_METADATA: cluster_metadata_decoder,
-    }
-    decoder = next((decoder for decoder, is_chosen in chosen.items() if is_chosen), None)
+    chosen = offsets_decoder, transaction_log_decoder, cluster_metadata_decoder  # in the order of Decoder
+    decoder = next(compress(Decoder, chosen), None)
     contents = print_data_log or decoder is not None
     options = DumpOptions(
         deep=deep_iteration or contents,

@@ -96,16 +96,25 @@ def _node(kafka: Installation, folder: Path) -> Iterator[tuple[AdminClient, str]
         process.kill()
 
 
+def _done(futures: dict[Any, Any]) -> None:
+    for future in futures.values():
+        future.result(30)
+
+
+def _add_users(client: AdminClient) -> None:
+    iterations = admin.ScramCredentialInfo(admin.ScramMechanism.SCRAM_SHA_256, 4096)
+    for user in ("alice", "bob"):
+        change = admin.UserScramCredentialUpsertion(user, iterations, b"example-secret", b"example-salt")
+        _done(client.alter_user_scram_credentials([change]))
+    gone = admin.UserScramCredentialDeletion("bob", admin.ScramMechanism.SCRAM_SHA_256)
+    _done(client.alter_user_scram_credentials([gone]))
+
+
 def _fill(kafka: Installation, client: AdminClient, address: str) -> None:
     """A bit of everything."""
-
-    def done(futures: dict[Any, Any]) -> None:
-        for future in futures.values():
-            future.result(30)
-
     config = {"retention.ms": "7200000", "min.insync.replicas": "1"}
-    done(client.create_topics([admin.NewTopic("orders", 3, 1, config=config), admin.NewTopic("gone", 2, 1)]))
-    done(client.create_partitions([admin.NewPartitions("orders", 4)]))
+    _done(client.create_topics([admin.NewTopic("orders", 3, 1, config=config), admin.NewTopic("gone", 2, 1)]))
+    _done(client.create_partitions([admin.NewPartitions("orders", 4)]))
     password = "listener.name.internal.ssl.key.password", "example-password"
     settings = {
         admin.ConfigResource(admin.ConfigResource.Type.BROKER, "1"): password,
@@ -114,31 +123,26 @@ def _fill(kafka: Installation, client: AdminClient, address: str) -> None:
     for resource, (name, value) in settings.items():
         entry = admin.ConfigEntry(name, value, incremental_operation=admin.AlterConfigOpType.SET)
         resource.add_incremental_config(entry)
-        done(client.incremental_alter_configs([resource]))
+        _done(client.incremental_alter_configs([resource]))
     rule = admin.AclBinding(
         admin.ResourceType.TOPIC, "orders", admin.ResourcePatternType.LITERAL, "User:alice", "*",
         admin.AclOperation.READ, admin.AclPermissionType.ALLOW,
     )  # fmt: skip
-    done(client.create_acls([rule]))
+    _done(client.create_acls([rule]))
     denied = admin.AclBinding(
         admin.ResourceType.GROUP, "é中😀\"\\\x1f", admin.ResourcePatternType.PREFIXED, "User:bob", "127.0.0.1",
         admin.AclOperation.ALL, admin.AclPermissionType.DENY,
     )  # fmt: skip
-    done(client.create_acls([denied]))
+    _done(client.create_acls([denied]))
     one = admin.AclBindingFilter(
         admin.ResourceType.TOPIC, "orders", admin.ResourcePatternType.ANY, None, None,
         admin.AclOperation.ANY, admin.AclPermissionType.ANY,
     )  # fmt: skip
-    done(client.delete_acls([one]))
+    _done(client.delete_acls([one]))
     if release_numbers(kafka.release.version) >= (3, 5):
-        iterations = admin.ScramCredentialInfo(admin.ScramMechanism.SCRAM_SHA_256, 4096)
-        for user in ("alice", "bob"):
-            change = admin.UserScramCredentialUpsertion(user, iterations, b"example-secret", b"example-salt")
-            done(client.alter_user_scram_credentials([change]))
-        gone = admin.UserScramCredentialDeletion("bob", admin.ScramMechanism.SCRAM_SHA_256)
-        done(client.alter_user_scram_credentials([gone]))
+        _add_users(client)
     _set_quotas(kafka, address)
-    done(client.delete_topics(["gone"]))
+    _done(client.delete_topics(["gone"]))
 
 
 def _set_quotas(kafka: Installation, address: str) -> None:
