@@ -109,8 +109,11 @@ def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Re
         yield r.QuorumDescribed(quorum=after.quorum)
     if after.metadata is not None and before.metadata != after.metadata:
         yield r.MetadataDescribed(metadata=after.metadata)
-    kept = {broker: folders for broker, folders in before.log_dirs.items() if broker not in after.fenced}
-    for broker, folders in changed(kept, after.log_dirs):  # of a broker that is fenced nothing is kept by itself
+    forgotten = {
+        broker for broker, _ in changed(before.fenced, after.fenced)
+    } | before.brokers.keys() - after.brokers.keys()
+    kept = {broker: folders for broker, folders in before.log_dirs.items() if broker not in forgotten}
+    for broker, folders in changed(kept, after.log_dirs):  # who is fenced or lost takes its folders along
         if folders is not None:
             yield r.LogDirsDescribed(broker=broker, folders=folders)
     if before.offline_replicas != after.offline_replicas:
