@@ -70,3 +70,6 @@ class DescribeClusterResponse:
     controller_id: BrokerId = field(metadata=_of("int32"), default=BrokerId(-1))
     brokers: tuple[DescribeClusterBroker, ...]
     cluster_authorized_operations: i32 = field(metadata=_of("int32"), default=_NO_OPERATIONS)
+
+
+REQUEST, RESPONSE = DescribeClusterRequest, DescribeClusterResponse

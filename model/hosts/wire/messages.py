@@ -14,7 +14,7 @@ from kio.index import load_payload_module, load_request_schema, load_response_sc
 from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
-from model.hosts.wire import describe_cluster_v2
+from model.hosts.wire import describe_cluster_v2, fetch_v18
 from model.hosts.wire.codec import reader, writer
 from model.hosts.wire.fields import Entity
 from model.hosts.wire.names import MalformedError
@@ -23,7 +23,7 @@ API_VERSIONS_KEY = 18
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _TYPES = {"request": EntityType.request, "response": EntityType.response}
-_LATER: Final = {(60, 2): describe_cluster_v2}
+_LATER: Final = {(60, 2): describe_cluster_v2, (1, 18): fetch_v18}
 """Versions that `kio` does not have: API and version → their classes, those of requests and of responses."""
 
 _SAME_AS = {(77, 1): 0}
@@ -174,14 +174,14 @@ def _request_header(schema: Any, correlation_id: int, client_id: str | None, ver
 def request_schema(api_key: int, version: int) -> type[Entity]:
     """The class of a request's body. Raises LookupError for a version that cannot be written down here."""
     later = _LATER.get((api_key, version))
-    return later.DescribeClusterRequest if later else load_request_schema(api_key, version)
+    return later.REQUEST if later else load_request_schema(api_key, version)
 
 
 @cache
 def response_schema(api_key: int, version: int) -> type[Entity]:
     """The class of a response's body. Raises as `request_schema` does."""
     later = _LATER.get((api_key, version))
-    return later.DescribeClusterResponse if later else load_response_schema(api_key, version)
+    return later.RESPONSE if later else load_response_schema(api_key, version)
 
 
 @cache
