@@ -34,6 +34,7 @@ NOT_FAST = {
     "tests/model/hosts/kafka_admin/": "listens",
     "tests/model/hosts/live_broker/": "brokers",
     "tests/model/hosts/live_controller/": "listens, ZooKeeper",
+    "tests/model/hosts/observing/test_observing.py": "listens",
     "tests/model/hosts/wire/test_limits.py": "listens",
     "tests/model/hosts/wire/test_messages.py": "takes long: every version of every message",
     "tests/model/hosts/wire/test_server.py": "listens",

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from kio.schema.fetch.v17.request import ForgottenTopic, ReplicaState
-from kio.schema.fetch.v17.response import FetchableTopicResponse, FetchResponse, PartitionData
+from kio.schema.fetch.v17.response import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    SnapshotId,
+)
 from kio.schema.request_header.v2.header import RequestHeader
 from kio.static.constants import EntityType
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
@@ -17,14 +25,18 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 __all__ = [
     "REQUEST",
     "RESPONSE",
+    "EpochEndOffset",
     "FetchPartition",
     "FetchRequest",
     "FetchResponse",
     "FetchTopic",
     "FetchableTopicResponse",
     "ForgottenTopic",
+    "LeaderIdAndEpoch",
+    "NodeEndpoint",
     "PartitionData",
     "ReplicaState",
+    "SnapshotId",
 ]
 
 _NEVER = i64(2**63 - 1)

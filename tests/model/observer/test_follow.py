@@ -31,7 +31,7 @@ STAYS = None
 ROWS: dict[str, tuple[LogFetched | Unanswered, Address, int, int, str]] = {
     "an older epoch": (fenced(2, 5, B), B, 5, 0, "controller 2 leads epoch 5"),
     "an older epoch, from its own leader": (fenced(1, 5, A), A, 5, 0, "controller 1 leads epoch 5"),
-    "an older epoch, from a release that tells no endpoint": (fenced(2, 5, None), A, 5, 0, "controller 2 leads epoch 5"),
+    "an older epoch, and no endpoint": (fenced(2, 5, None), A, 5, 0, "controller 2 leads epoch 5"),
     "an older epoch, nobody elected": (fenced(-1, 5, None), B, 5, 50, "a controller is being elected (epoch 5)"),
     "no leader": (
         LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(3, 2), endpoints={3: C}), C, 2, 0,
