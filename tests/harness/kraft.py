@@ -45,6 +45,7 @@ auto.leader.rebalance.enable=false
 offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
 group.initial.rebalance.delay.ms=0
+metadata.log.max.record.bytes.between.snapshots=20000
 group.share.min.heartbeat.interval.ms=500
 group.share.heartbeat.interval.ms=500
 share.coordinator.state.topic.num.partitions=1
@@ -127,6 +128,23 @@ class KraftCluster:
     def stop(self, number: int) -> None:
         """SIGTERM, which is a controlled shutdown; SIGKILL if that does not end it."""
         self._nodes[number].stop()
+
+    @contextmanager
+    def paused(self, number: int) -> Iterator[None]:
+        """SIGSTOP, and SIGCONT at the end."""
+        self._nodes[number].pause()
+        try:
+            yield
+        finally:
+            self._nodes[number].resume()
+
+    def log(self, number: int) -> str:
+        """What a node's process said so far."""
+        return self._nodes[number].log
+
+    def metadata_folder(self, number: int) -> Path:
+        """Where a node keeps the metadata log."""
+        return self.folder / f"node-{number}" / "logs" / "__cluster_metadata-0"
 
     def restore(self) -> None:
         """Starts all nodes that do not run, and waits until no broker is fenced."""

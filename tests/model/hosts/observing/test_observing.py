@@ -80,7 +80,7 @@ class Voters:
         apis = {ApiKey.FETCH: api(ApiKey.FETCH, 13, self.newest_fetch, self._fetch)}
         apis[ApiKey.FETCH_SNAPSHOT] = api(ApiKey.FETCH_SNAPSHOT, 0, 1, self._fetch_snapshot)
         apis[ApiKey.DESCRIBE_CLUSTER] = api(ApiKey.DESCRIBE_CLUSTER, 1, 1, self._describe_cluster)
-        known: dict[int, Api] = dict(apis)
+        known: dict[int, Api] = {**apis}
         if not as_broker:
             known[VOTE] = api(VOTE, 0, 0, self._fetch)
         self._servers[number] = Server(known)

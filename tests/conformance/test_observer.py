@@ -1,0 +1,172 @@
+"""A real quorum followed while its leaders are killed, paused and stopped, against what its disks hold."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from model.hosts.kafka_client.kafka_client import address_of
+from model.hosts.observing.observing import Observing
+from model.log.records import RecordBatch, scan
+from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
+from model.observer.state import Standing
+from tests.conformance.kafka.api_counter import ApiCounter
+from tests.conformance.kafka.client import Client
+from tests.harness.kraft import KraftCluster
+from tests.harness.waiting import eventually_async
+
+pytestmark = pytest.mark.conformance
+
+DEFECTS = re.compile(r"NullPointerException|Unexpected error handling request|InvalidRequestException")
+"""What a controller writes down when it was asked something that it cannot bear."""
+
+
+class Followed:
+    """What an observer was told."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, bytes] = {}
+        """By base offset."""
+        self.snapshots: list[SnapshotRead] = []
+        self.quorum: QuorumSeen | None = None
+        self.end = 0
+        self.standings: list[Standing] = []
+        """Each that differs from the one before it."""
+
+    def take(self, handed: Handed) -> None:
+        match handed:
+            case BatchesCommitted(batches):
+                for batch in batches:
+                    assert batch.base_offset == self.end, "a gap, or a step back"
+                    assert batch.next_offset <= handed.high_watermark
+                    self.batches[batch.base_offset] = batch.data
+                    self.end = batch.next_offset
+            case SnapshotRead():
+                assert handed.id.offset > self.end
+                self.snapshots.append(handed)
+                self.end = handed.id.offset
+            case QuorumSeen():
+                self.quorum = handed
+
+    def stand(self, standing: Standing) -> None:
+        if not self.standings or (standing.phase, standing.reason) != self._last:
+            self.standings.append(standing)
+
+    @property
+    def _last(self) -> tuple[str, str]:
+        return self.standings[-1].phase, self.standings[-1].reason
+
+    @property
+    def leader(self) -> int:
+        return self.standings[-1].leader
+
+    def is_live(self, *other_than: int) -> bool:
+        return bool(self.standings) and self.standings[-1].phase == "live" and self.leader not in other_than
+
+    async def live(self, *other_than: int) -> None:
+        """Until it is, led by somebody else than these."""
+        await eventually_async(lambda: self.is_live(*other_than), "LIVE", standing=lambda: self.standings[-3:])
+
+    async def passes(self, end: int) -> None:
+        await eventually_async(lambda: self.end > end and self.is_live(), "news", standing=lambda: self.standings[-3:])
+
+
+@asynccontextmanager
+async def followed(controllers: str) -> AsyncIterator[Followed]:
+    told = Followed()
+    task = asyncio.create_task(Observing([address_of(each) for each in controllers.split(",")], told).run())
+    try:
+        yield told
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def make_topic(quorum: KraftCluster, name: str, *brokers: int) -> None:
+    """Of 40 partitions, so that there is something for a snapshot."""
+    client = Client(quorum.bootstrap)
+    await asyncio.to_thread(client.create, name, dict.fromkeys(range(40), brokers))
+
+
+def on_disk(quorum: KraftCluster, number: int) -> dict[int, bytes]:
+    """The batches of a node's metadata log, committed or not."""
+    found: dict[int, bytes] = {}
+    for path in sorted(quorum.metadata_folder(number).glob("*.log")):
+        data = path.read_bytes()
+        entries = (entry for entry in scan(data) if isinstance(entry, RecordBatch))
+        found |= {entry.base_offset: data[entry.position : entry.end] for entry in entries}
+    return found
+
+
+def checkpoints(quorum: KraftCluster, snapshot: LogPosition) -> list[bytes]:
+    name = f"{snapshot.offset:020}-{snapshot.epoch:010}.checkpoint"
+    paths = (quorum.metadata_folder(number) / name for number in (1, 2, 3))
+    return [path.read_bytes() for path in paths if path.exists()]
+
+
+async def test_a_quorum_followed_over_deaths_of_its_leaders(quorum: KraftCluster) -> None:
+    async with followed(quorum.controllers) as told:
+        await told.live()
+        await make_topic(quorum, "followed-a", 4, 1, 2, 3)
+        await told.passes(told.end)
+
+        dead = told.leader
+        quorum.kill(dead)
+        await told.live(dead)
+        assert any(each.phase == "stale" for each in told.standings[-20:])
+        before = told.end
+        await make_topic(quorum, "followed-b", 4)
+        await told.passes(before)
+        await asyncio.to_thread(quorum.restore)
+
+        paused = told.leader
+        with quorum.paused(paused):
+            await told.live(paused)
+        before = told.end
+        await make_topic(quorum, "followed-c", 4, 1)
+        await told.passes(before)
+
+        quorum.stop(told.leader)
+        await told.live()
+        await asyncio.to_thread(quorum.restore)
+        await told.live()
+        leader, end = told.leader, told.end
+        await eventually_async(lambda: told.quorum and {1, 2, 3} <= told.quorum.quorum.present, "all voters")
+
+    log = on_disk(quorum, leader)
+    assert {base: data for base, data in told.batches.items() if log.get(base) != data} == {}
+    first = min(told.batches)
+    assert [base for base in log if first <= base < end] == sorted(told.batches), "all of them"
+    for number in (1, 2, 3):
+        assert not DEFECTS.search(quorum.log(number)), DEFECTS.search(quorum.log(number))
+
+
+async def test_whoever_comes_later_begins_with_a_snapshot(quorum: KraftCluster) -> None:
+    for number in range(6):
+        await make_topic(quorum, f"snapshotted-{number}", 1, 2, 3)
+        if any(quorum.metadata_folder(1).glob("*[1-9]-*.checkpoint")):
+            break
+    with ApiCounter(quorum.controllers.split(",")[0]) as counter:
+        async with followed(counter.address) as told:
+            await told.live()
+            before = told.end
+            await make_topic(quorum, "behind-a-snapshot", 1)
+            await told.passes(before)
+        assert counter.asked.keys() <= {"ApiVersions", "Fetch"} | {"DescribeCluster", "DescribeQuorum", "API key 59"}
+        assert counter.asked["Fetch"] >= 1
+    (snapshot,) = told.snapshots
+    assert snapshot.data in checkpoints(quorum, snapshot.id)
+    log = on_disk(quorum, told.leader)
+    assert min(told.batches) == snapshot.id.offset
+    assert {base: data for base, data in told.batches.items() if log.get(base) != data} == {}
+
+
+async def test_a_broker_s_listener_is_no_controller_s(quorum: KraftCluster) -> None:
+    async with followed(quorum.address(4)) as told:
+        await eventually_async(lambda: told.standings and told.standings[-1].phase == "fault")
+    assert told.standings[-1].reason == f"{quorum.address(4)} is a broker's listener, not a controller's"
