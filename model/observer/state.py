@@ -109,7 +109,9 @@ class Standing(msgspec.Struct, frozen=True):
     at: Address | None = None
     """Who is asked for the log."""
     heard_ms: int = 0
-    """When the leader answered last."""
+    """When the leader answered last; 0: nobody ever did."""
+    cluster_id: str | None = None
+    """As controllers tell it since 3.7."""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -125,7 +127,8 @@ def standing(state: Observer, now_ms: int) -> Standing:
     """How it stands at this time, if nothing happened since the last event."""
     reason = state.trouble if state.ended else _reason(state, now_ms)
     phase: Phase = state.ended or ("stale" if reason else "live")
-    return Standing(phase, reason, state.leader, state.epoch, state.log.high_watermark, state.at, state.heard_ms)
+    mark = state.log.high_watermark
+    return Standing(phase, reason, state.leader, state.epoch, mark, state.at, state.heard_ms, state.cluster_id)
 
 
 def _reason(state: Observer, now_ms: int) -> str:

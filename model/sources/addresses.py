@@ -1,7 +1,8 @@
 """A SOURCE as the operator writes it → what it names. Opens nothing, resolves no names, loads nothing that could.
 
-`zk://host:port[,host:port…][/chroot]`, `kafka://host:port[,host:port…]`, a file, a recording's `DIR` or `DIR@TIME`;
-of KRaft a node's metadata log as `FOLDER`, `FOLDER@OFFSET` or `FOLDER@TIME`, or a `.checkpoint` of it.
+`zk://host:port[,host:port…][/chroot]`, `kafka://host:port[,host:port…]`, `controllers://host:port[,host:port…]`, a
+file, a recording's `DIR` or `DIR@TIME`; of KRaft a node's metadata log as `FOLDER`, `FOLDER@OFFSET` or `FOLDER@TIME`,
+or a `.checkpoint` of it.
 """
 
 import os
@@ -106,6 +107,30 @@ def parse_kafka_address(source: str) -> KafkaAddress:
     return KafkaAddress(tuple((host.strip("[]"), int(port)) for host, _, port in servers))
 
 
+CONTROLLERS_SCHEME = "controllers://"
+CONTROLLER_PORT = 9093
+
+
+class ControllersAddress(msgspec.Struct, frozen=True):
+    """Controllers of a KRaft quorum; one of them is enough where they tell of the others (3.9)."""
+
+    controllers: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        return f"{CONTROLLERS_SCHEME}{KafkaAddress(self.controllers).bootstrap}"
+
+
+def parse_controllers_address(source: str) -> ControllersAddress:
+    """A SOURCE of the form `controllers://…`; raises SourceError with one line."""
+    check_no_login(source)
+    listed = source.removeprefix(CONTROLLERS_SCHEME).rstrip("/")
+    if not listed or "/" in listed:
+        wrong = "names no controller" if not listed else f"a path in {listed!r} means nothing here"
+        raise SourceError(f"{source!r}: {wrong}: write controllers://host:port[,host:port…]")
+    servers = (host_and_port(source, text.strip(), CONTROLLER_PORT).rpartition(":") for text in listed.split(","))
+    return ControllersAddress(tuple((host.strip("[]"), int(port)) for host, _, port in servers))
+
+
 class RecordingName(msgspec.Struct, frozen=True):
     """A recording's folder, or one cluster's folder in it; `at_ms` None: its end."""
 
@@ -180,7 +205,7 @@ def _metadata_folder(name: str) -> Path | None:
     return Path(name, METADATA_LOG) if METADATA_LOG in names else None
 
 
-_KINDS = "write zk://host:port[/chroot], kafka://host:port or a file's path"
+_KINDS = "write zk://host:port[/chroot], kafka://host:port, controllers://host:port or a file's path"
 STANDARD_INPUT = Path("/dev/stdin")
 
 
@@ -193,8 +218,11 @@ class NoSuchFileError(SourceError):
         """How it might be written, for what looks like an address."""
 
 
-def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName | MetadataLogName | Path:
-    """`zk://…`, `kafka://…`, a folder, a folder and a time or an offset, a file that exists, or `-` for standard input.
+Named = ZooKeeperAddress | KafkaAddress | ControllersAddress | RecordingName | MetadataLogName | Path
+
+
+def parse_source(name: str) -> Named:
+    """An address, a folder, a folder and a time or an offset, a file that exists, or `-` for standard input.
 
     Raises SourceError with one line for all else.
     """
@@ -204,6 +232,8 @@ def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName |
         return parse_zookeeper_address(name)
     if name.startswith(KAFKA_SCHEME):
         return parse_kafka_address(name)
+    if name.startswith(CONTROLLERS_SCHEME):
+        return parse_controllers_address(name)
     if "://" in name:
         check_no_login(name)
         scheme = name.partition("://")[0]

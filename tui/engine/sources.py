@@ -6,7 +6,14 @@ from model.hosts.client_security.tls import kafka_options, tls_context
 from model.hosts.client_security.values import SecurityError
 from model.hosts.process import without_hypothesis
 from model.hosts.zookeeper.settings import Credential, Sasl
-from model.sources.addresses import KafkaAddress, MetadataLogName, RecordingName, ZooKeeperAddress, parse_source
+from model.sources.addresses import (
+    ControllersAddress,
+    KafkaAddress,
+    MetadataLogName,
+    RecordingName,
+    ZooKeeperAddress,
+    parse_source,
+)
 from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
@@ -25,6 +32,8 @@ def source_of(opening: Opening) -> Source:
         return _metadata_log(named)
     if isinstance(named, KafkaAddress):
         return _brokers(named, opening)
+    if isinstance(named, ControllersAddress):
+        return _controllers(named, opening)
     if not isinstance(named, ZooKeeperAddress):
         return file_source(named)
     if opening.demo_began_ms:
@@ -81,6 +90,16 @@ def _brokers(address: KafkaAddress, opening: Opening) -> Source:
 
     connect_s = CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s
     return KafkaSource(address, opening.poll_s or INTERVAL_S, security=_security(opening), connect_s=connect_s)
+
+
+def _controllers(address: ControllersAddress, opening: Opening) -> Source:
+    with without_hypothesis():
+        from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S  # noqa: PLC0415 - as above
+        from model.sources.quorum.quorum_source import QuorumSource  # noqa: PLC0415
+
+    connect_s = CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s
+    poll_s, security = opening.poll_s or INTERVAL_S, _security(opening)
+    return QuorumSource(address, opening.bootstrap, poll_s, security, connect_s)
 
 
 def _security(opening: Opening) -> dict[str, Any]:

@@ -108,7 +108,8 @@ class Observing:
         self._clock_ms = clock_ms
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._controllers: dict[Address, Controller] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._asking: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Follows until it is cancelled, or has come to an end that was told by `stand`."""
@@ -118,9 +119,9 @@ class Observing:
                 event = await self._event(decision.wake_ms)
                 decision = decide(decision.state, event, self._clock_ms())
         finally:
-            for task in self._tasks:
+            for task in self._asking:
                 task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.gather(*self._asking, *self._closing, return_exceptions=True)
             await asyncio.gather(*(each.close() for each in self._controllers.values()))
 
     def _carried_out(self, decision: Decision) -> bool:
@@ -132,17 +133,12 @@ class Observing:
 
     def _carry_out(self, command: Command) -> None:
         if isinstance(command, Ask):
-            self._begin(self._ask(command))
+            _begin(self._ask(command), self._asking)
         elif isinstance(command, HangUp):
             if (controller := self._controllers.pop(command.address, None)) is not None:
-                self._begin(controller.close())
+                _begin(controller.close(), self._closing)
         else:
             self._follows.take(command)
-
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def _ask(self, ask: Ask) -> None:
         controller = self._controllers.setdefault(ask.address, Controller(ask.address, self._security))
@@ -158,3 +154,10 @@ class Observing:
                 return await self._events.get()
         except TimeoutError:
             return TimePassed()
+
+
+def _begin(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
+    """As one of these, until it is done."""
+    task = asyncio.create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)

@@ -123,16 +123,7 @@ class PollingSource:
         assert self._following is not None
         with contextlib.suppress(asyncio.CancelledError):
             self._loop.run_until_complete(self._following)
-        self._loop.run_until_complete(self._end_the_rest())
-        self._loop.close()
-
-    async def _end_the_rest(self) -> None:
-        """Ends what a look that failed had begun: a connection that outlives its loop raises when it is collected."""
-        rest = asyncio.all_tasks(self._loop) - {asyncio.current_task(self._loop)}
-        for task in rest:
-            task.cancel()
-        await asyncio.gather(*rest, return_exceptions=True)
-        await self._loop.shutdown_asyncgens()
+        end(self._loop)
 
     async def _follow(self, sink: Sink) -> None:
         client, opened_s = self._make(), time.monotonic()
@@ -191,6 +182,20 @@ class PollingSource:
             is_hopeless=self._garbled >= TRIALS,
         )
         sink.report(self._status)
+
+
+def end(loop: asyncio.AbstractEventLoop) -> None:
+    """Closes a loop, and ends what was left in it: a connection that outlives its loop raises when it is collected."""
+
+    async def end_the_rest() -> None:
+        rest = asyncio.all_tasks(loop) - {asyncio.current_task(loop)}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+        await loop.shutdown_asyncgens()
+
+    loop.run_until_complete(end_the_rest())
+    loop.close()
 
 
 def _now_ms() -> int:

@@ -59,8 +59,8 @@ NOT_CONNECTED = "NOT CONNECTED"
 """Instead of that it is connecting, once something went wrong."""
 REASON_CELLS = 10
 """Less of a reason is not worth showing."""
-BROKERS = "kafka://"
-"""How sources begin that are brokers."""
+NO_ZOOKEEPERS = ("kafka://", "controllers://")
+"""How sources begin that are brokers, or controllers of KRaft."""
 PARTLY = "Kafka PARTLY"
 """Some brokers did not answer, or do not know what was asked."""
 BETWEEN_PROOFS_MS = 2_000
@@ -199,7 +199,7 @@ def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:
     word, style = LINKS[facts.phase]
     if stale and facts.phase == "live":
         word, style = "ZK ?", "warn"
-    if facts.source.startswith(BROKERS):
+    if facts.source.startswith(NO_ZOOKEEPERS):
         word = word.replace("ZK", "Kafka")
         if facts.phase == "live" and facts.reason:
             return ((f"{PARTLY}: {facts.reason}", "warn"), (PARTLY, "warn"), (PARTLY, "warn"))

@@ -21,7 +21,7 @@ from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
 from model.hosts.client_security.tls import kafka_options
 from model.hosts.zookeeper.settings import Settings
 from model.planning.plan import Plan
-from model.sources.addresses import KafkaAddress, ZooKeeperAddress, parse_source
+from model.sources.addresses import ControllersAddress, KafkaAddress, ZooKeeperAddress, parse_source
 from model.sources.source import SourceError
 from tui.engine.opening import Opening
 from tui.engine.remembered import state_folder
@@ -124,8 +124,12 @@ def route_of(opening: Opening) -> Route:
         named = parse_source(opening.source)
     except SourceError as error:
         raise ActionRefused(str(error)) from None
-    if isinstance(named, KafkaAddress) or (isinstance(named, ZooKeeperAddress) and opening.bootstrap):
+    if isinstance(named, KafkaAddress) or (
+        isinstance(named, ZooKeeperAddress | ControllersAddress) and opening.bootstrap
+    ):
         return "admin"
+    if isinstance(named, ControllersAddress):
+        raise ActionRefused(f"{opening.source} is only read: name brokers by --bootstrap, which carry actions out")
     if isinstance(named, ZooKeeperAddress):
         return "zookeeper"
     raise ActionRefused(f"{opening.source} is no live cluster: nothing can be done to it")

@@ -1,0 +1,1 @@
+"""A KRaft cluster as its metadata log tells it, followed live at its controllers."""

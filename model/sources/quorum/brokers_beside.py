@@ -1,0 +1,112 @@
+"""What the metadata log does not tell, from the brokers that it names: groups and their lag, log folders, own settings.
+
+They are asked as `kafka://` asks them, from the first listing on. Where none of them answers, that is a warning, and
+the cluster is told all the same.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from model.cluster import records as r
+from model.cluster.records import Record
+from model.sources.addresses import KafkaAddress, parse_kafka_address
+from model.sources.kafka.kafka_source import INTERVAL_S, KafkaSource
+from model.sources.source import Batch, SourceError, SourceStatus
+
+_TOLD_BY_BROKERS = (
+    r.GroupDescribed,
+    r.GroupOffsetsFetched,
+    r.GroupDied,
+    r.GroupRebalancesSeen,
+    r.LogEndsRead,
+    r.LogDirsDescribed,
+    r.ReplicasWentOffline,
+)
+_OWN_SETTINGS = "server.properties/"
+"""How entities begin that are brokers' own files; all other settings the log tells."""
+
+
+class BrokersBeside:
+    """`tell` and `report` are called from a thread of its own. Used once."""
+
+    def __init__(
+        self,
+        tell: Callable[[Batch], None],
+        report: Callable[[SourceStatus], None],
+        interval_s: float = INTERVAL_S,
+        security: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._tell = tell
+        self._report = report
+        self._interval_s = interval_s
+        self._security = security
+        self._source: KafkaSource | None = None
+        self._told: dict[tuple[type[Record], str], Record] = {}
+
+    @property
+    def told(self) -> tuple[Record, ...]:
+        """All that still holds, for whoever forgot it; from any thread."""
+        return tuple(self._told.copy().values())
+
+    @property
+    def source(self) -> KafkaSource | None:
+        """None until it is open."""
+        return self._source
+
+    def open(self, endpoints: list[str], bootstrap: str = "") -> None:
+        """Asks the brokers at `bootstrap`, or at these endpoints (`LISTENER://host:port`), from now on."""
+        protocol: str = (self._security or {}).get("security_protocol", "PLAINTEXT")
+        listed = bootstrap or ",".join(_likely(endpoints, protocol))
+        if not listed or self._source is not None:
+            return
+        try:
+            address: KafkaAddress = parse_kafka_address(listed)
+            self._source = KafkaSource(address, self._interval_s, security=self._security, connect_s=float("inf"))
+        except SourceError as error:
+            self._report(SourceStatus("stale", reason=str(error)))
+            return
+        self._source.open(self)
+
+    def want(self, *what: str) -> None:
+        """As an Attentive source's."""
+        if self._source is not None:
+            self._source.want(*what)
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+    def take(self, batch: Batch) -> None:
+        """As the brokers' sink."""
+        told = tuple(record for record in batch.records if _is_theirs(record))
+        if told:
+            self._keep(told)
+            self._tell(msgspec.structs.replace(batch, records=told, listing=False))
+
+    def _keep(self, told: tuple[Record, ...]) -> None:
+        for record in told:
+            subject = str(getattr(record, "group", getattr(record, "broker", getattr(record, "entity", ""))))
+            match record:
+                case r.GroupDied():
+                    self._told = {key: kept for key, kept in self._told.items() if key[1] != subject}
+                case r.ConfigRemoved():
+                    self._told.pop((r.ConfigChanged, subject), None)
+                case _:
+                    self._told[type(record), subject] = record
+
+    def report(self, status: SourceStatus) -> None:
+        self._report(status)
+
+
+def _is_theirs(record: Record) -> bool:
+    if isinstance(record, r.ConfigChanged | r.ConfigRemoved):
+        return record.entity.startswith(_OWN_SETTINGS)
+    return isinstance(record, _TOLD_BY_BROKERS)
+
+
+def _likely(endpoints: list[str], protocol: str) -> list[str]:
+    """`host:port` of those that listen for this protocol, as far as names of listeners tell it; else of all."""
+    named = [each for each in endpoints if each.startswith(f"{protocol}://")]
+    return [each.partition("://")[2] for each in named or endpoints]

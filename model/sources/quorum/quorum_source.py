@@ -1,0 +1,194 @@
+"""`controllers://…` as a source: a KRaft cluster followed live at its quorum, and what only brokers know from them.
+
+It takes the right CLUSTER_ACTION where rights are checked, and asks for nothing but the log and the quorum.
+"""
+
+import asyncio
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from model.cluster import records as r
+from model.hosts.observing.observing import Observing
+from model.hosts.process import crash_line
+from model.hosts.wire.connection import security_of
+from model.observer.messages import Handed
+from model.observer.state import Standing
+from model.sources.addresses import ControllersAddress
+from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S
+from model.sources.kafka.polling_source import end
+from model.sources.kafka.tree import TreeReader
+from model.sources.kafka.views import NOTHING, ClusterView
+from model.sources.quorum.brokers_beside import BrokersBeside
+from model.sources.quorum.facts import LogFacts
+from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
+
+FAREWELL_S = 1.0
+PROVED_MS: Final = 500
+"""So often it is told that it is still live."""
+_PHASES: Final[Mapping[str, Phase]] = {"live": "live", "stale": "stale", "denied": "denied", "fault": "closed"}
+
+
+class QuorumSource:
+    """Used once."""
+
+    def __init__(
+        self,
+        address: ControllersAddress,
+        bootstrap: str = "",
+        interval_s: float = INTERVAL_S,
+        security: Mapping[str, Any] | None = None,
+        connect_s: float = CONNECT_S,
+    ) -> None:
+        """Brokers are asked at `bootstrap` (`host:port[,…]`), or where they are registered, every `interval_s`.
+
+        Where nobody led for `connect_s` after the beginning, it closes. `security` as kafka-python's options, for
+        controllers and brokers alike. Raises SourceError for what is no way to log in.
+        """
+        self._address, self._bootstrap, self._connect_s = address, bootstrap, connect_s
+        try:
+            self._observing = Observing(address.controllers, self, security_of(security or {}))
+        except ValueError as error:
+            raise SourceError(f"{address}: {error}") from None
+        self._facts = LogFacts(self._tell)
+        self._brokers = BrokersBeside(self._tell_beside, self._hear_beside, interval_s, security)
+        self._endpoints: dict[int, tuple[str, ...]] = {}
+        self.reader = TreeReader(self._view)
+        """What brokers told last, to browse like znodes."""
+        self._lock = threading.RLock()
+        self._sink: Sink | None = None
+        self._loop = asyncio.new_event_loop()
+        self._following: asyncio.Task[None] | None = None
+        self._thread: threading.Thread | None = None
+        self._opened_s = math.inf
+        self._status = SourceStatus(is_partial=True)
+        self._beside = ""
+        """What is wrong with the brokers."""
+        self._handed = 0
+
+    @property
+    def name(self) -> str:
+        return str(self._address)
+
+    def open(self, sink: Sink) -> None:
+        self._sink = sink
+        self._opened_s = time.monotonic()
+        self._following = self._loop.create_task(self._observing.run())
+        self._thread = threading.Thread(target=self._run, name="kraft-observer", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._brokers.close()
+        if self._following is None or self._thread is None:
+            return
+        with contextlib.suppress(RuntimeError):  # it has ended already
+            self._loop.call_soon_threadsafe(self._following.cancel)
+        if self._thread is not threading.current_thread():
+            self._thread.join(FAREWELL_S)
+
+    def want(self, *what: str) -> None:
+        self._brokers.want(*what)
+
+    def progress(self) -> Progress:
+        beside = self._brokers.source
+        told = Progress() if beside is None else beside.progress()
+        return Progress(self._handed + told.answers, connections=told.connections)
+
+    def _run(self) -> None:
+        assert self._following is not None
+        try:
+            self._loop.run_until_complete(self._following)
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            self._say(SourceStatus("closed", _now_ms(), f"{self.name}: {crash_line(error)}"))
+        finally:
+            end(self._loop)
+
+    # As the observer tells.
+
+    def take(self, handed: Handed) -> None:
+        self._handed += 1
+        self._facts.take(handed)
+
+    def stand(self, standing: Standing) -> None:
+        """Lists everything once it is up to date, and says how it fares where that is news."""
+        if standing.phase == "live":
+            self._facts.list(standing.cluster_id, self._brokers.told)
+            self._brokers.open(self._listening(), self._bootstrap)
+        phase, reason = _PHASES[standing.phase], standing.reason
+        is_new = not self._status.verified_ms
+        if phase == "stale" and is_new:
+            phase = "loading" if standing.heard_ms else "connecting"
+            if time.monotonic() - self._opened_s >= self._connect_s and not standing.heard_ms:
+                phase = "closed"
+        if phase in ("closed", "denied"):
+            reason = f"{self.name}: {reason}"
+        self._fare(phase, reason)
+        if phase == "closed" and self._following is not None:
+            self._following.cancel()
+
+    def _fare(self, phase: Phase, reason: str) -> None:
+        last, now_ms = self._status, _now_ms()
+        is_same = (phase, reason) == (last.phase, last.reason)
+        if is_same and (phase != "live" or now_ms - last.verified_ms < PROVED_MS):
+            return
+        self._say(
+            msgspec.structs.replace(
+                last,
+                phase=phase,
+                since_ms=last.since_ms if phase == last.phase else now_ms,
+                reason=reason,
+                verified_ms=now_ms if phase == "live" else last.verified_ms,
+            )
+        )
+
+    def _say(self, status: SourceStatus) -> None:
+        with self._lock:
+            warning = "; ".join(each for each in (self._facts.trouble, self._beside) if each)
+            is_partial = status.is_partial and bool(self._endpoints or not self._facts.is_listed)
+            self._status = msgspec.structs.replace(status, warning=warning, is_partial=is_partial)
+            if self._sink is not None:
+                self._sink.report(self._status)
+
+    def _tell(self, batch: Batch) -> None:
+        if batch.listing:
+            self._endpoints.clear()
+        for record in batch.records:
+            if isinstance(record, r.BrokerRegistered):
+                self._endpoints[record.broker] = record.endpoints
+        self._pass_on(batch)
+
+    def _listening(self) -> list[str]:
+        return [endpoint for endpoints in self._endpoints.values() for endpoint in endpoints]
+
+    # As the brokers tell.
+
+    def _tell_beside(self, batch: Batch) -> None:
+        self._pass_on(msgspec.structs.replace(batch, zxid=-1))
+
+    def _hear_beside(self, status: SourceStatus) -> None:
+        said = status.reason or status.warning
+        trouble = f"brokers: {said}" if said else ""
+        with self._lock:
+            if trouble != self._beside or self._status.is_partial:
+                self._beside = trouble
+                self._say(msgspec.structs.replace(self._status, is_partial=False))
+
+    def _pass_on(self, batch: Batch) -> None:
+        with self._lock:
+            if self._sink is not None:
+                self._sink.take(batch)
+
+    def _view(self) -> ClusterView:
+        source = self._brokers.source
+        return NOTHING if source is None else source.view
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,92 @@
+"""`controllers://…` over sockets: voters on loopback that have a real quorum's log."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from model.sources.addresses import ControllersAddress
+from model.sources.feed import Feed
+from model.sources.quorum.quorum_source import QuorumSource
+from tests.harness.waiting import eventually_async
+from tests.model.hosts.observing.test_observing import Voters
+from tests.model.observer.simulated_quorum import Entry
+from tests.model.sources.quorum.test_facts import batches
+
+KEPT = 158
+"""Up to here the log is there from the beginning."""
+
+
+@pytest.fixture
+async def voters() -> AsyncIterator[Voters]:
+    """Three, led by 2, as the log was left in epoch 3; its end is not committed yet."""
+    voters = Voters()
+    log = [Entry(each.base_offset, each.next_offset, each.epoch, each.data) for each in batches()]
+    for number, voter in voters.quorum.voters.items():
+        await voters.listen(number)
+        voter.log, voter.epoch, voter.leader = list(log), 3, 2
+        voter.high_watermark = max(each.end for each in log if each.end <= KEPT)
+    yield voters
+    await voters.close()
+
+
+@contextmanager
+def followed(*addresses: tuple[str, int], connect_s: float = 60.0) -> Iterator[Feed]:
+    source = QuorumSource(ControllersAddress(addresses), interval_s=0.2, connect_s=connect_s)
+    feed = Feed(source.name, lambda _: None)
+    source.open(feed)
+    try:
+        yield feed
+    finally:
+        source.close()
+
+
+async def test_a_cluster_is_shown_as_far_as_it_is_committed(voters: Voters) -> None:
+    leader = voters.quorum.voters[2]
+    with followed(*voters.addresses) as feed:
+        await eventually_async(lambda: feed.moment.status.phase == "live", standing=lambda: feed.moment.status)
+        image = feed.moment.image
+        assert (image.provenance.complete, image.provenance.zxid) == (True, leader.high_watermark - 1)
+        assert (image.generation, image.cluster_id, image.controller.epoch) == ("kraft", "simulated", 3)
+        assert 6 in image.brokers
+        leader.high_watermark = leader.end.offset
+        await eventually_async(lambda: 6 not in feed.moment.image.brokers, "broker 6 to be unregistered")
+        assert feed.moment.image.provenance.zxid == leader.end.offset - 1
+        assert [each.kind for each in feed.moment.feed if each.subject == "broker 6"]
+
+
+async def test_without_brokers_the_cluster_is_shown_with_a_warning(voters: Voters) -> None:
+    with followed(*voters.addresses) as feed:
+        await eventually_async(lambda: feed.moment.status.warning, standing=lambda: feed.moment.status)
+        status = feed.moment.status
+        assert (status.phase, status.is_partial, status.warning[:8]) == ("live", False, "brokers:")
+
+
+async def test_without_a_leader_it_is_stale_and_what_was_shown_stands(voters: Voters) -> None:
+    with followed(*voters.addresses) as feed:
+        await eventually_async(lambda: feed.moment.status.phase == "live", standing=lambda: feed.moment.status)
+        image = feed.moment.image
+        for voter in voters.quorum.voters.values():
+            voter.epoch, voter.leader = 4, -1
+        await eventually_async(lambda: feed.moment.status.phase == "stale", standing=lambda: feed.moment.status)
+        assert feed.moment.status.reason == "a controller is being elected (epoch 4)"
+        assert feed.moment.image.topics is image.topics
+
+
+async def test_where_nobody_answers_it_closes_in_the_end() -> None:
+    with followed(("127.0.0.1", 1), connect_s=0.2) as feed:
+        await eventually_async(lambda: feed.moment.status.phase == "closed", standing=lambda: feed.moment.status)
+        assert feed.moment.status.reason.startswith("controllers://127.0.0.1:1: 127.0.0.1:1: ")
+
+
+async def test_a_broker_is_no_controller() -> None:
+    voters = Voters(17)
+    await voters.listen(1, as_broker=True)
+    try:
+        with followed(*voters.addresses) as feed:
+            await eventually_async(lambda: feed.moment.status.phase == "closed", standing=lambda: feed.moment.status)
+            assert feed.moment.status.reason.endswith("is a broker's listener, not a controller's")
+    finally:
+        await voters.close()
