@@ -275,7 +275,7 @@ def drill(
     cluster. Exits 0 if all clients can keep writing and reading, 2 if in any scenario a partition goes offline or falls
     below its min.insync.replicas, an unclean election loses records, or the voters of KRaft lose their majority.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
     a cluster's name in the configuration.
 

@@ -160,7 +160,7 @@ def forecast(
     --plan, --set and --add-broker are played beside the cluster as it is, through the same accidents.
     Ctrl-C ends early and keeps what was played. The same seed gives the same figures, wherever they are computed.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
     a cluster's name in the configuration.
 

@@ -197,7 +197,7 @@ def kdrill() -> None:
     kdrill prod-eu1                  open it on a cluster of the configuration
     kdrill prod-eu1 --serve          show it in a browser on this machine, read-only
 
-    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file), or
     a cluster's name in the configuration.
 

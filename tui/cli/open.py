@@ -161,7 +161,7 @@ def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
 def open_dashboard(opening: Opening, **look: Any) -> int:
     """Open the dashboard on SOURCE, on the configuration's default, or else on a sandbox with traffic.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file), or
     a cluster's name in the configuration.
 

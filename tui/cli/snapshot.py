@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def snapshot(opening: Opening, output: Path) -> None:
     """Save the cluster as it is now (kdrill.snapshot/1).
 
-    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
     a cluster's name in the configuration.
 

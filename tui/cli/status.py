@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | None, watch: bool) -> int:
     """What is wrong with the cluster now. Exits 0 if healthy, 2 if there are findings of severity error.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
     a cluster's name in the configuration.
 

@@ -134,19 +134,20 @@ class QuorumSource:
             self._following.cancel()
 
     def _fare(self, phase: Phase, reason: str) -> None:
-        last, now_ms = self._status, _now_ms()
-        is_same = (phase, reason) == (last.phase, last.reason)
-        if is_same and (phase != "live" or now_ms - last.verified_ms < PROVED_MS):
-            return
-        self._say(
-            msgspec.structs.replace(
-                last,
-                phase=phase,
-                since_ms=last.since_ms if phase == last.phase else now_ms,
-                reason=reason,
-                verified_ms=now_ms if phase == "live" else last.verified_ms,
+        with self._lock:
+            last, now_ms = self._status, _now_ms()
+            is_same = (phase, reason) == (last.phase, last.reason)
+            if is_same and (phase != "live" or now_ms - last.verified_ms < PROVED_MS):
+                return
+            self._say(
+                msgspec.structs.replace(
+                    last,
+                    phase=phase,
+                    since_ms=last.since_ms if phase == last.phase else now_ms,
+                    reason=reason,
+                    verified_ms=now_ms if phase == "live" else last.verified_ms,
+                )
             )
-        )
 
     def _say(self, status: SourceStatus) -> None:
         with self._lock:

@@ -13,7 +13,6 @@ from model.observer.messages import (
     DescribeControllers,
     DescribeQuorum,
     FetchLog,
-    FetchSnapshot,
     Leader,
     LogFetched,
     LoginRefused,
@@ -24,7 +23,7 @@ from model.observer.messages import (
     SnapshotFetched,
     Unanswered,
 )
-from tests.model.observer.play import A, B, C, Play, batch, fenced, following, snapshot_file
+from tests.model.observer.play import A, B, C, Play, batch, fenced, following
 
 THREE = batch(0) + batch(1) + batch(2)
 STAYS = None
@@ -174,82 +173,6 @@ def test_whoever_has_shown_nothing_begins_again_where_its_epoch_is_older_than_th
     assert (play.question(), play.standing.phase) == (FetchLog(1), "stale")
 
 
-SNAPSHOT = LogPosition(40, 3)
-DATA = snapshot_file(3, ["one", "two"])
-
-
-def at_snapshot() -> Play:
-    play = following(b"", 60, epoch=4)
-    play.answer(LogFetched(leader=Leader(1, 4), high_watermark=60, snapshot=SNAPSHOT))
-    return play
-
-
-def piece(start: int, end: int, data: bytes = DATA) -> SnapshotFetched:
-    part = data[start:end]
-    return SnapshotFetched(leader=Leader(1, 4), snapshot=SNAPSHOT, size=len(data), position=start, data=part)
-
-
-def test_a_snapshot_comes_in_pieces_and_the_log_behind_it() -> None:
-    play = at_snapshot()
-    assert play.question() == FetchSnapshot(4, SNAPSHOT, 0, None)
-    play.answer(piece(0, 100))
-    assert play.standing.reason == f"reading snapshot 40-3: 100 of {len(DATA)} bytes"
-    assert play.question() == FetchSnapshot(4, SNAPSHOT, 100, None)
-    play.answer(piece(100, len(DATA)))
-    assert [(each.id, each.data) for each in play.snapshots] == [(SNAPSHOT, DATA)]
-    assert play.question() == FetchLog(4, SNAPSHOT, 60, None)
-    play.lead(batch(40, 20, epoch=4), 60, epoch=4)
-    assert (play.committed, play.standing.phase) == ([40], "live")
-
-
-def test_a_snapshot_s_error_is_not_believed_the_log_is_asked_again() -> None:
-    """Real controllers answer UNKNOWN_SERVER_ERROR whatever is wrong."""
-    play = at_snapshot()
-    play.answer(piece(0, 100))
-    play.answer(SnapshotFetched(top_error="UNKNOWN_SERVER_ERROR"))
-    play.wait(50)
-    assert play.question() == FetchLog(4, LogPosition(0, 0), 60, None)
-    newer = LogPosition(50, 4)
-    play.answer(LogFetched(leader=Leader(1, 4), high_watermark=60, snapshot=newer))
-    assert play.question() == FetchSnapshot(4, newer, 0, None)
-
-
-@pytest.mark.parametrize("error", ["UNKNOWN_SERVER_ERROR", "SNAPSHOT_NOT_FOUND", "POSITION_OUT_OF_RANGE"])
-def test_a_snapshot_that_cannot_be_had_three_times_is_a_fault(error: str) -> None:
-    play = at_snapshot()
-    for _ in range(2):
-        play.answer(SnapshotFetched(error=error, leader=Leader(1, 4)))
-        play.wait(50)
-        play.answer(LogFetched(leader=Leader(1, 4), snapshot=SNAPSHOT))
-    play.answer(SnapshotFetched(error=error, leader=Leader(1, 4)))
-    assert (play.standing.phase, play.standing.reason) == (
-        "fault",
-        f"a:9093: snapshot 40-3: {error} (3 times in a row)",
-    )
-
-
-def test_a_leader_deposed_during_a_download_leads_to_the_next_one() -> None:
-    play = at_snapshot()
-    play.answer(piece(0, 100))
-    answer = SnapshotFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(2, 5), endpoints={2: B})
-    play.answer(answer)
-    assert play.asked is not None
-    assert (play.asked.address, play.question()) == (B, FetchLog(5))
-
-
-def test_a_snapshot_of_nothing_is_never_asked_for() -> None:
-    play = following()
-    play.answer(LogFetched(leader=Leader(1, 1), snapshot=LogPosition(0, 0)))
-    play.wait(50)
-    assert not any(isinstance(getattr(each, "question", None), FetchSnapshot) for each in play.all)
-
-
-def test_a_snapshot_of_what_is_known_already_is_a_step_back() -> None:
-    play = following(THREE, 3, epoch=2)
-    play.answer(LogFetched(leader=Leader(1, 2), snapshot=LogPosition(2, 2)))
-    assert play.standing.phase == "fault"
-
-
 GARBLED: dict[str, Answer] = {
     "a CRC that does not hold": LogFetched(leader=Leader(1, 2), records=batch(3)[:-1] + b"\1"),
     "a gap": LogFetched(leader=Leader(1, 2), records=batch(4)),
@@ -259,7 +182,7 @@ GARBLED: dict[str, Answer] = {
     "less than a batch": LogFetched(leader=Leader(1, 2), records=batch(3)[:30]),
     "another format": LogFetched(leader=Leader(1, 2), records=batch(3)[:16] + b"\5" + batch(3)[17:]),
     "divergence where nothing diverges": LogFetched(leader=Leader(1, 2), diverging=LogPosition(3, 1)),
-    "a piece of a snapshot": SnapshotFetched(leader=Leader(1, 2), snapshot=SNAPSHOT, size=9, data=b"x"),
+    "a piece of a snapshot": SnapshotFetched(leader=Leader(1, 2), snapshot=LogPosition(9, 1), size=9, data=b"x"),
     "another answer": QuorumDescribed(),
 }
 
@@ -274,24 +197,6 @@ def test_what_no_controller_would_say_is_asked_again_once(answer: Answer) -> Non
     play.answer(answer)
     assert (play.standing.phase, play.committed) == ("fault", [0, 1, 2])
     assert play.standing.reason.endswith("(2 times in a row)")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        DATA[:-5],
-        DATA[: len(DATA) // 2],
-        snapshot_file(2, ["one"]),
-        batch(0, epoch=3),
-        DATA[:70] + b"\0\0" + DATA[72:],
-        DATA + batch(4, epoch=3),
-    ],
-    ids=["cut", "half", "another epoch", "no header", "changed", "no footer at its end"],
-)
-def test_a_damaged_snapshot_replaces_nothing(data: bytes) -> None:
-    play = at_snapshot()
-    play.answer(piece(0, len(data), data))
-    assert (play.snapshots, play.standing.phase, play.state.log.handed) == ([], "stale", LogPosition(0, 0))
 
 
 def test_a_batch_cut_short_by_the_size_that_was_asked_for_comes_whole_the_next_time() -> None:

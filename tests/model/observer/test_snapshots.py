@@ -1,0 +1,102 @@
+"""Snapshots of the metadata log as an observer takes them: in pieces, whole, and forward only."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.observer.messages import FetchLog, FetchSnapshot, Leader, LogFetched, LogPosition, SnapshotFetched
+from tests.model.observer.play import B, Play, batch, following, snapshot_file
+
+THREE = batch(0) + batch(1) + batch(2)
+SNAPSHOT = LogPosition(40, 3)
+DATA = snapshot_file(3, ["one", "two"])
+
+
+def at_snapshot() -> Play:
+    play = following(b"", 60, epoch=4)
+    play.answer(LogFetched(leader=Leader(1, 4), high_watermark=60, snapshot=SNAPSHOT))
+    return play
+
+
+def piece(start: int, end: int, data: bytes = DATA) -> SnapshotFetched:
+    part = data[start:end]
+    return SnapshotFetched(leader=Leader(1, 4), snapshot=SNAPSHOT, size=len(data), position=start, data=part)
+
+
+def test_a_snapshot_comes_in_pieces_and_the_log_behind_it() -> None:
+    play = at_snapshot()
+    assert play.question() == FetchSnapshot(4, SNAPSHOT, 0, None)
+    play.answer(piece(0, 100))
+    assert play.standing.reason == f"reading snapshot 40-3: 100 of {len(DATA)} bytes"
+    assert play.question() == FetchSnapshot(4, SNAPSHOT, 100, None)
+    play.answer(piece(100, len(DATA)))
+    assert [(each.id, each.data) for each in play.snapshots] == [(SNAPSHOT, DATA)]
+    assert play.question() == FetchLog(4, SNAPSHOT, 60, None)
+    play.lead(batch(40, 20, epoch=4), 60, epoch=4)
+    assert (play.committed, play.standing.phase) == ([40], "live")
+
+
+def test_a_snapshot_s_error_is_not_believed_the_log_is_asked_again() -> None:
+    """Real controllers answer UNKNOWN_SERVER_ERROR whatever is wrong."""
+    play = at_snapshot()
+    play.answer(piece(0, 100))
+    play.answer(SnapshotFetched(top_error="UNKNOWN_SERVER_ERROR"))
+    play.wait(50)
+    assert play.question() == FetchLog(4, LogPosition(0, 0), 60, None)
+    newer = LogPosition(50, 4)
+    play.answer(LogFetched(leader=Leader(1, 4), high_watermark=60, snapshot=newer))
+    assert play.question() == FetchSnapshot(4, newer, 0, None)
+
+
+@pytest.mark.parametrize("error", ["UNKNOWN_SERVER_ERROR", "SNAPSHOT_NOT_FOUND", "POSITION_OUT_OF_RANGE"])
+def test_a_snapshot_that_cannot_be_had_three_times_is_a_fault(error: str) -> None:
+    play = at_snapshot()
+    for _ in range(2):
+        play.answer(SnapshotFetched(error=error, leader=Leader(1, 4)))
+        play.wait(50)
+        play.answer(LogFetched(leader=Leader(1, 4), snapshot=SNAPSHOT))
+    play.answer(SnapshotFetched(error=error, leader=Leader(1, 4)))
+    assert (play.standing.phase, play.standing.reason) == (
+        "fault",
+        f"a:9093: snapshot 40-3: {error} (3 times in a row)",
+    )
+
+
+def test_a_leader_deposed_during_a_download_leads_to_the_next_one() -> None:
+    play = at_snapshot()
+    play.answer(piece(0, 100))
+    answer = SnapshotFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(2, 5), endpoints={2: B})
+    play.answer(answer)
+    assert play.asked is not None
+    assert (play.asked.address, play.question()) == (B, FetchLog(5))
+
+
+def test_a_snapshot_of_nothing_is_never_asked_for() -> None:
+    play = following()
+    play.answer(LogFetched(leader=Leader(1, 1), snapshot=LogPosition(0, 0)))
+    play.wait(50)
+    assert not any(isinstance(getattr(each, "question", None), FetchSnapshot) for each in play.all)
+
+
+def test_a_snapshot_of_what_is_known_already_is_a_step_back() -> None:
+    play = following(THREE, 3, epoch=2)
+    play.answer(LogFetched(leader=Leader(1, 2), snapshot=LogPosition(2, 2)))
+    assert play.standing.phase == "fault"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DATA[:-5],
+        DATA[: len(DATA) // 2],
+        snapshot_file(2, ["one"]),
+        batch(0, epoch=3),
+        DATA[:70] + b"\0\0" + DATA[72:],
+        DATA + batch(4, epoch=3),
+    ],
+    ids=["cut", "half", "another epoch", "no header", "changed", "no footer at its end"],
+)
+def test_a_damaged_snapshot_replaces_nothing(data: bytes) -> None:
+    play = at_snapshot()
+    play.answer(piece(0, len(data), data))
+    assert (play.snapshots, play.standing.phase, play.state.log.handed) == ([], "stale", LogPosition(0, 0))
