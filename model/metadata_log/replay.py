@@ -46,6 +46,15 @@ class Replay:
         """Whether records are held back until it ends."""
         return self._held is not None
 
+    @property
+    def trouble(self) -> str:
+        """One clause on what could not be used; empty where all could."""
+        if not self.troubles:
+            return ""
+        reason, count = self.troubles.most_common(1)[0]
+        more = f", and {self.troubles.total() - count} others" if len(self.troubles) > 1 else ""
+        return f"records that cannot be used, the first at offset {self.first_trouble}: {count} times {reason}{more}"
+
     def take(self, value: bytes | None, at: Place) -> None:
         """A record of a data batch."""
         found = decode(value)

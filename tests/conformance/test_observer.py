@@ -9,13 +9,19 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from model.cluster.cluster_image import ClusterImage
 from model.hosts.kafka_client.kafka_client import address_of
 from model.hosts.observing.observing import Observing
+from model.interchange.topics_text import partition_line
 from model.log.records import RecordBatch, scan
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
 from model.observer.state import Standing
+from model.sources.addresses import ControllersAddress, parse_source
+from model.sources.feed import Feed
+from model.sources.quorum.quorum_source import QuorumSource
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.client import Client
+from tests.conformance.kafka.commands import Commands
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually_async
 
@@ -170,3 +176,47 @@ async def test_a_broker_s_listener_is_no_controller_s(quorum: KraftCluster) -> N
     async with followed(quorum.address(4)) as told:
         await eventually_async(lambda: told.standings and told.standings[-1].phase == "fault")
     assert told.standings[-1].reason == f"{quorum.address(4)} is a broker's listener, not a controller's"
+
+
+async def test_the_cluster_is_shown_as_kafka_s_own_tool_tells_it(quorum: KraftCluster) -> None:
+    """Byte for byte, also while a broker is dead; groups and log folders come from the brokers that are registered."""
+    client = Client(quorum.bootstrap)
+    await asyncio.to_thread(client.create, "shown", {0: [4], 1: [4, 1], 2: [1, 2, 3]})
+    await asyncio.to_thread(client.produce, "shown", ["a", "b", "c"])
+    address = parse_source(f"controllers://{quorum.controllers}")
+    assert isinstance(address, ControllersAddress)
+    source = QuorumSource(address, interval_s=0.5)
+    feed = Feed(source.name, lambda _: None)
+    source.open(feed)
+
+    def image() -> ClusterImage:
+        return feed.moment.image
+
+    async def agrees() -> None:
+        texts: list[list[str]] = []
+
+        async def agree() -> bool:
+            printed = (await asyncio.to_thread(Commands(quorum).describe_text)).splitlines()
+            ours = [partition_line(topic, row) for topic in image().topics.values() for row in range(len(topic))]
+            texts[:] = [sorted(line for line in printed if line.startswith("\t")), sorted(ours)]
+            return texts[0] == texts[1]
+
+        for _ in range(20):
+            if await agree():
+                return
+        raise AssertionError(texts)
+
+    try:
+        await eventually_async(lambda: image().log_dirs.keys() >= {1, 2, 3, 4}, standing=lambda: feed.moment.status)
+        await agrees()
+        quorum.kill(4)
+        await eventually_async(lambda: set(image().fenced) == {4}, "broker 4 to be fenced")
+        await agrees()
+        assert image().topics["shown"].leader.tolist() == [-1, 1, image().topics["shown"].leader.tolist()[2]]
+        await asyncio.to_thread(quorum.restore)
+        await eventually_async(lambda: not image().fenced and 4 in image().brokers, "broker 4 to be back")
+        await agrees()
+        assert feed.moment.status.phase == "live"
+    finally:
+        source.close()
+        await asyncio.to_thread(quorum.restore)

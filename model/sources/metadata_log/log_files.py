@@ -119,12 +119,8 @@ class MetadataLog:
         yield Step(at, [*facts, *replay.facts(at)])
         if replay.is_in_transaction:
             self.remarks.append("the transaction at its end is not complete, and not shown")
-        if replay.troubles:
-            reason, count = replay.troubles.most_common(1)[0]
-            more = f", and {replay.troubles.total() - count} others" if len(replay.troubles) > 1 else ""
-            self.remarks.append(
-                f"records that cannot be used, the first at offset {replay.first_trouble}: {count} times {reason}{more}"
-            )
+        if replay.trouble:
+            self.remarks.append(replay.trouble)
 
     def _beginning(self, until: Until) -> tuple[Replay, Place, int]:
         """What a snapshot says, its last record, and the offset after it; nothing where the log says it all."""
@@ -240,7 +236,7 @@ def read_snapshot(snapshot: Snapshot, replay: Replay) -> Place:
                         continue
                     kinds.append(control_number(record.key))
                     if kinds[-1] == SNAPSHOT_HEADER:
-                        time_ms = _header_time(record.value)
+                        time_ms = header_time(record.value)
                     replay.take_control(kinds[-1], record.value, Place(time_ms=time_ms))
     except OSError as error:
         raise MetadataLogError(f"{snapshot.path}: cannot be read: {error.strerror or error}") from None
@@ -249,7 +245,8 @@ def read_snapshot(snapshot: Snapshot, replay: Replay) -> Place:
     return Place(snapshot.end_offset - 1, snapshot.epoch, time_ms)
 
 
-def _header_time(value: bytes | None) -> int:
+def header_time(value: bytes | None) -> int:
+    """When the last record that a snapshot holds was written, as its header says, ms; 0 where it does not."""
     found = decode_control(SNAPSHOT_HEADER, value)
     return cast(int, found.fields["lastContainedLogTimestamp"]) if isinstance(found, Decoded) else 0
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 
 from model.cluster import records as r
 from model.cluster.image_parts import Quorum
-from model.log.records import Damage, RecordBatch, records_of, scan
-from model.metadata_log.decoder import Decoded, decode_control
-from model.metadata_log.replay import SNAPSHOT_HEADER, Replay
+from model.log.records import Record, RecordBatch, records_of, scan
+from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
 from model.sources.kafka.views import essence
+from model.sources.metadata_log.log_files import control_number, header_time
 from model.sources.source import Batch
 
 
@@ -37,13 +37,7 @@ class LogFacts:
     @property
     def trouble(self) -> str:
         """One clause on records that could not be used; empty where there are none."""
-        troubles = self._replay.troubles
-        if not troubles:
-            return ""
-        reason, count = troubles.most_common(1)[0]
-        more = f", and {troubles.total() - count} others" if len(troubles) > 1 else ""
-        first = self._replay.first_trouble
-        return f"records that cannot be used, the first at offset {first}: {count} times {reason}{more}"
+        return self._replay.trouble
 
     def take(self, handed: Handed) -> None:
         """Tells what is new, where a listing was told already."""
@@ -91,27 +85,19 @@ def _replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -
         if not isinstance(batch, RecordBatch):
             break
         for record in records_of(data, batch):
-            if isinstance(record, Damage):
+            if not isinstance(record, Record):
+                replay.note(f"a batch is damaged: {record.cause}", at)
                 break
-            place = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
-            at = place
+            at = place = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
             if batch.is_control:
-                replay.take_control(_control_type(record.key), record.value, Place() if is_snapshot else place)
+                replay.take_control(control_number(record.key), record.value, Place() if is_snapshot else place)
             else:
                 replay.take(record.value, Place() if is_snapshot else place)
         at = Place(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
     return at
 
 
-def _control_type(key: bytes | None) -> int:
-    return -1 if key is None or len(key) < 4 else int.from_bytes(key[2:4], "big", signed=True)
-
-
 def _snapshot_time(data: bytes) -> int:
-    """When the last record that it holds was written, as its header says, ms; 0 where it does not."""
     first = next((batch for batch in scan(data) if isinstance(batch, RecordBatch)), None)
     record = None if first is None else next(records_of(data, first), None)
-    if record is None or isinstance(record, Damage) or _control_type(record.key) != SNAPSHOT_HEADER:
-        return 0
-    found = decode_control(SNAPSHOT_HEADER, record.value)
-    return int(str(found.fields["lastContainedLogTimestamp"])) if isinstance(found, Decoded) else 0
+    return header_time(record.value) if isinstance(record, Record) else 0

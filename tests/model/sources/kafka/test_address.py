@@ -18,7 +18,7 @@ def test_brokers_with_and_without_ports() -> None:
         ("kafka://", "names no broker"),
         ("kafka://a:1/chroot", "a path in 'a:1/chroot' means nothing here"),
         ("kafka://a:x", "'x' in 'a:x' is not a port number from 1 to 65535"),
-        ("http://a", "write zk://host:port[/chroot], kafka://host:port or a file's path"),
+        ("http://a", "write zk://host:port[/chroot], kafka://host:port, controllers://host:port or a file's path"),
     ],
 )
 def test_what_is_no_address_is_told_in_one_line(text: str, line: str) -> None:

@@ -53,7 +53,7 @@ async def test_a_cluster_is_shown_as_far_as_it_is_committed(voters: Voters) -> N
         assert 6 in image.brokers
         leader.high_watermark = leader.end.offset
         await eventually_async(lambda: 6 not in feed.moment.image.brokers, "broker 6 to be unregistered")
-        assert feed.moment.image.provenance.zxid == leader.end.offset - 1
+        assert feed.moment.image.provenance.zxid >= KEPT, "of the last record that says something"
         assert [each.kind for each in feed.moment.feed if each.subject == "broker 6"]
 
 
