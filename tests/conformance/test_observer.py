@@ -153,10 +153,15 @@ async def test_a_quorum_followed_over_deaths_of_its_leaders(quorum: KraftCluster
 
 
 async def test_whoever_comes_later_begins_with_a_snapshot(quorum: KraftCluster) -> None:
-    for number in range(6):
-        await make_topic(quorum, f"snapshotted-{number}", 1, 2, 3)
-        if any(quorum.metadata_folder(1).glob("*[1-9]-*.checkpoint")):
+    def all_have_one() -> bool:
+        folders = (quorum.metadata_folder(number) for number in (1, 2, 3))
+        return all(any(path.name > f"{1:020}" for path in folder.glob("*.checkpoint")) for folder in folders)
+
+    for number in range(20):
+        if all_have_one():
             break
+        await make_topic(quorum, f"snapshotted-{number}", 1, 2, 3)
+    await eventually_async(all_have_one, "a snapshot at each voter")
     with ApiCounter(quorum.controllers.split(",")[0]) as counter:
         async with followed(counter.address) as told:
             await told.live()
