@@ -138,10 +138,6 @@ class KraftCluster:
         finally:
             self._nodes[number].resume()
 
-    def log(self, number: int) -> str:
-        """What a node's process said so far."""
-        return self._nodes[number].log
-
     def metadata_folder(self, number: int) -> Path:
         """Where a node keeps the metadata log."""
         return self.folder / f"node-{number}" / "logs" / "__cluster_metadata-0"
