@@ -4,7 +4,7 @@ Nothing above the high watermark is ever handed on, nothing twice, nothing out o
 asked at a time, of one controller; the others are asked now and then whether they know of a newer epoch.
 Sources: `org.apache.kafka.raft.KafkaRaftClient` (4.3: `handleFetchResponse`, `handleFetchSnapshotResponse`,
 `handleTopLevelError`), KIP-595, KIP-630. What real controllers of 3.9.1 and 4.4.0 answer to a replica of id -1 is in
-`tests/data/kraft/probe`.
+`tests/data/kraft/answers-to-a-stranger.jsonl`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
