@@ -24,7 +24,7 @@ READS = {"a": (0, 1), "b": (1, 2)}
 """Member → partitions of `orders`: two read partition 1."""
 
 
-def answer(versions: tuple[int, int], frame: bytes) -> tuple[bytes, bytes]:
+def answer(versions: tuple[int, int], frame: bytes) -> list[bytes]:
     """What a broker with these versions of ShareGroupDescribe says."""
     start = request_start(frame)
     if start.api_key == API_VERSIONS_KEY:
