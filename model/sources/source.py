@@ -149,8 +149,8 @@ class Attentive(Protocol):
     """What is not wanted stays as it was told last."""
 
     @property
-    def reader(self) -> BrowsesZnodes:
-        """What was told last, to browse like znodes."""
+    def reader(self) -> BrowsesZnodes | None:
+        """What was told last, to browse like znodes; None where an image of the cluster holds all of it."""
         ...
 
     def want(self, *what: str) -> None:

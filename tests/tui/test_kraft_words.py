@@ -23,8 +23,9 @@ from model.drills.sentences import reasons
 from model.drills.timeline import BrokerFenced, StateWritten
 from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.sources.feed import Moment
-from model.sources.kafka.tree import TreeReader
+from model.sources.kafka.tree import node_at
 from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between
+from model.sources.metadata_tree import TreeReader
 from model.sources.source import Batch, Sink, SourceStatus
 from tests.model.drills.test_voters import kraft
 from tests.tui.dashboard import NOW_MS, Keys, kdrill, opened_on, press, rows, settled, text, until
@@ -91,7 +92,7 @@ class Brokers:
     def __init__(self) -> None:
         self._sink: Sink | None = None
         self._view = NOTHING
-        self.reader = TreeReader(lambda: self._view)
+        self.reader = TreeReader(lambda path: node_at(self._view, path))
 
     def open(self, sink: Sink) -> None:
         self._sink = sink

@@ -12,8 +12,9 @@ from model.sources.addresses import KafkaAddress
 from model.sources.kafka.cluster_survey import ClusterSurvey
 from model.sources.kafka.groups import GroupSurvey
 from model.sources.kafka.polling_source import ANSWER_S, PollingSource
-from model.sources.kafka.tree import TreeReader
+from model.sources.kafka.tree import node_at
 from model.sources.kafka.views import NOTHING, ClusterView, records_between
+from model.sources.metadata_tree import TreeReader
 from model.sources.source import CONFIGS, COSTLY, GROUPS, LEASE_S, LOG_DIRS
 
 INTERVAL_S = 5.0
@@ -33,7 +34,7 @@ class KafkaSource(PollingSource):
     ) -> None:
         """Until somebody says what is wanted, everything is. Raises SourceError as PollingSource does."""
         protocol: str = (security or {}).get("security_protocol", "PLAINTEXT")
-        self.reader = TreeReader(lambda: self._view)
+        self.reader = TreeReader(lambda path: node_at(self._view, path))
         """What brokers told last, to browse like znodes."""
         self._view = NOTHING
         self._until_s: dict[str, float] = dict.fromkeys(COSTLY, math.inf)

@@ -22,8 +22,6 @@ from model.observer.state import Standing
 from model.sources.addresses import ControllersAddress
 from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S
 from model.sources.kafka.polling_source import end
-from model.sources.kafka.tree import TreeReader
-from model.sources.kafka.views import NOTHING, ClusterView
 from model.sources.quorum.brokers_beside import BrokersBeside
 from model.sources.quorum.facts import LogFacts
 from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
@@ -58,8 +56,7 @@ class QuorumSource:
         self._facts = LogFacts(self._tell)
         self._brokers = BrokersBeside(self._tell_beside, self._hear_beside, interval_s, security)
         self._endpoints: dict[int, tuple[str, ...]] = {}
-        self.reader = TreeReader(self._view)
-        """What brokers told last, to browse like znodes."""
+        self.reader = None
         self._lock = threading.RLock()
         self._sink: Sink | None = None
         self._loop = asyncio.new_event_loop()
@@ -185,10 +182,6 @@ class QuorumSource:
         with self._lock:
             if self._sink is not None:
                 self._sink.take(batch)
-
-    def _view(self) -> ClusterView:
-        source = self._brokers.source
-        return NOTHING if source is None else source.view
 
 
 def _now_ms() -> int:

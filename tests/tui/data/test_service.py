@@ -63,7 +63,7 @@ async def test_a_snapshot_is_told_once_and_has_no_znodes(snapshot: Path) -> None
         assert pulse.header.reason == "taken of zk://there"
         assert pulse.header.image_time_ms == 1
         assert (await link.rows(BrokerList())).total
-        assert "a snapshot holds no tree" in (await link.rows(TREE)).note
+        assert "ZooKeeper holds no tree" in (await link.rows(TREE)).note
         assert (await link.text(ZnodeText(key="/controller"))).lines == ()
 
 

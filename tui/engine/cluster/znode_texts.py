@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from model.cluster.texts import counted
+from model.sources.metadata_tree import LOGGED
 from model.znodes.catalogue import EXPLANATIONS, SECRET_KINDS
 from model.znodes.codec import decode, payload_version, redact
 from model.znodes.history import (
@@ -48,8 +49,7 @@ def znode_detail(
     data = redact(path, znode.data)
     body = _raw(data) if view == "raw" else _decoded(path, znode, data)
     if is_told(znode):
-        said = f"as the brokers told it; changed {counted(znode.stat.version, 'time')} since it was looked at first"
-        lines = (*body, line(), line(span(said, "dim")))
+        lines = (*body, line(), line(span(_said(znode.stat), "dim")))
         return TextAnswer(title=path, lines=lines, plain=data.decode(errors="backslashreplace"))
     lines = (
         *body,
@@ -61,8 +61,14 @@ def znode_detail(
     return TextAnswer(title=path, lines=lines, plain=data.decode(errors="backslashreplace"))
 
 
+def _said(stat: Stat) -> str:
+    if stat.czxid == LOGGED:
+        return f"written by offset {stat.mzxid:,} of the metadata log, {stamp_text(stat.mtime_ms)}"
+    return f"as it was told; changed {counted(stat.version, 'time')} since it was looked at first"
+
+
 def is_told(znode: Znode | Unread | None) -> bool:
-    """Whether it is no znode of a ZooKeeper, but what brokers told, shown like one."""
+    """Whether it is no znode of a ZooKeeper, but what brokers or a metadata log told, shown like one."""
     return isinstance(znode, Znode) and znode.stat.czxid < 0
 
 

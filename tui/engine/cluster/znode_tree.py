@@ -14,8 +14,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
+from model.cluster.cluster_image import EMPTY
 from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
 from model.sources.feed import Moment
+from model.sources.metadata_tree import TreeReader, node_at
 from model.sources.zookeeper.browser import Witness, ZnodeBrowser, join, natural, parent_of
 from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
@@ -189,16 +191,20 @@ def _facts(
     }
 
 
-NO_TREE = "a snapshot holds no tree to browse: open the cluster itself"
+NO_TREE = "a snapshot of a cluster with ZooKeeper holds no tree to browse: open the cluster itself"
 
 
 class ZnodeService:
-    """Used on one event loop, but for `take`, which the source's thread calls. Without `open` there is no tree."""
+    """Used on one event loop, but for `take`, which the source's thread calls.
+
+    Without `open` there is a tree of KRaft clusters alone: what the image knows of their metadata.
+    """
 
     def __init__(self, witness: Witness) -> None:
         """`witness`: who saw the values that came by."""
         self._witness = witness
         self._browser: ZnodeBrowser | None = None
+        self._image = EMPTY
         self._memory = Memory()
         self._browsing = threading.Lock()
 
@@ -208,6 +214,9 @@ class ZnodeService:
 
     def take(self, moment: Moment) -> None:
         """A moment was published: what it touched is old."""
+        self._image = moment.image
+        if self._browser is None and moment.image.generation == "kraft":
+            self.open(TreeReader(lambda path: node_at(self._image, path)))
         if self._browser is not None:
             if moment.relisted:
                 self._browser.invalidate_all()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import msgspec
 
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
 from model.hosts.kafka_client.kafka_client import PartitionPlace
-from model.sources.kafka.tree import TreeReader
+from model.sources.kafka.tree import node_at
 from model.sources.kafka.views import BrokerView, ClusterView, TopicView
+from model.sources.metadata_tree import TreeReader
 from model.sources.zookeeper.browser import ZnodeBrowser
 from model.zookeeper.operations import Missing, Znode
 
@@ -47,7 +49,7 @@ def walked(browser: ZnodeBrowser, path: str = "/") -> set[str]:
 
 
 def test_every_place_that_is_listed_is_there_and_no_other() -> None:
-    reader = TreeReader(lambda: VIEW)
+    reader = TreeReader(partial(node_at, VIEW))
     places = walked(ZnodeBrowser(reader))
     assert places >= LEAVES.keys()
     assert all(isinstance(answer, Znode) for answer in reader.read_many(sorted(places)))
@@ -56,13 +58,13 @@ def test_every_place_that_is_listed_is_there_and_no_other() -> None:
 
 
 def test_values_are_json() -> None:
-    answers = TreeReader(lambda: VIEW).read_many(list(LEAVES))
+    answers = TreeReader(partial(node_at, VIEW)).read_many(list(LEAVES))
     assert {each.path: json.loads(each.data) for each in answers if isinstance(each, Znode)} == LEAVES
 
 
 def test_numbers_are_in_order_and_what_changes_gets_a_version() -> None:
     views = [VIEW]
-    reader = TreeReader(lambda: views[-1])
+    reader = TreeReader(lambda path: node_at(views[-1], path))
     browser = ZnodeBrowser(reader)
     assert browser.children("/brokers", 0) == ("1", "10")
     before = browser.znodes(["/metadataQuorum/leader"], 0)["/metadataQuorum/leader"]
@@ -76,6 +78,6 @@ def test_numbers_are_in_order_and_what_changes_gets_a_version() -> None:
 
 
 def test_without_a_quorum_there_is_nothing_below_it() -> None:
-    reader = TreeReader(ClusterView)
+    reader = TreeReader(partial(node_at, ClusterView()))
     assert reader.children("/metadataQuorum").names == ()  # pyright: ignore[reportAttributeAccessIssue]
     assert isinstance(reader.exists("/metadataQuorum/leader"), Missing)
