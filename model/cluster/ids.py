@@ -42,3 +42,20 @@ KAFKA_GENERATIONS: Final[tuple[KafkaGeneration, ...]] = get_args(KafkaGeneration
 def newest(*generations: KafkaGeneration) -> KafkaGeneration:
     """The newest of some."""
     return max(generations, key=KAFKA_GENERATIONS.index)
+
+
+METADATA_VERSION: Final = "metadata.version"
+"""The feature of a KRaft cluster that says which records are written (KIP-778)."""
+_METADATA_VERSIONS: Final = (
+    "3.0-IV1", "3.1-IV0", "3.2-IV0", *(f"3.3-IV{number}" for number in range(4)), "3.4-IV0",
+    *(f"3.5-IV{number}" for number in range(3)), *(f"3.6-IV{number}" for number in range(3)),
+    *(f"3.7-IV{number}" for number in range(5)), "3.8-IV0", "3.9-IV0", *(f"4.0-IV{number}" for number in range(4)),
+    "4.1-IV0", "4.1-IV1", "4.2-IV0", "4.2-IV1", "4.3-IV0", *(f"4.4-IV{number}" for number in range(3)),
+)  # fmt: skip
+"""By level, the first is 1 (`org.apache.kafka.server.common.MetadataVersion`, 4.4)."""
+
+
+def metadata_version(level: int) -> str:
+    """A level of metadata.version as Kafka calls it, `21 (3.9-IV0)`; one that is not known is a number."""
+    known = 1 <= level <= len(_METADATA_VERSIONS)
+    return f"{level} ({_METADATA_VERSIONS[level - 1]})" if known else str(level)

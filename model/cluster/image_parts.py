@@ -231,3 +231,5 @@ class KraftMetadata(msgspec.Struct, frozen=True):
     next_producer_id: int = -1
     log_dirs: Mapping[int, tuple[str, ...]] = {}
     """Broker → ids of its log directories (KIP-858), as far as it told them."""
+    supported: Mapping[int, Mapping[str, tuple[int, int]]] = {}
+    """Node → feature → the lowest and the highest level that it supports, as it registered, fenced or not."""

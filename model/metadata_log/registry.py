@@ -12,6 +12,7 @@ import msgspec
 
 from model.cluster import records as r
 from model.cluster.cluster_image import BrokerImage, fenced, registered
+from model.cluster.ids import METADATA_VERSION
 from model.cluster.image_parts import Acl, ControllerRegistration, KraftMetadata
 from model.cluster.texts import HIDDEN
 from model.metadata_log.topics import Place, UnusableError
@@ -19,7 +20,6 @@ from model.znodes.configs import DEFAULT_ENTITY, sanitise
 
 Fields = dict[str, Any]
 
-METADATA_VERSION: Final = "metadata.version"
 _CONFIGURED: Final = {2: "topics", 4: "brokers", 16: "client-metrics", 32: "groups"}
 """`ConfigResource.Type` → the entity's kind."""
 _QUOTAS_OF: Final = ("user", "client-id", "ip")
@@ -43,6 +43,7 @@ class Registry:
         self._brokers: dict[int, BrokerImage] = {}
         self._log_dirs: dict[int, tuple[str, ...]] = {}
         self._controllers: dict[int, ControllerRegistration] = {}
+        self._supported: dict[int, dict[str, tuple[int, int]]] = {}
         self._configs: dict[str, dict[str, str]] = {}
         self._acls: dict[str, Acl] = {}
         self._tokens: dict[str, str] = {}
@@ -65,12 +66,14 @@ class Registry:
         )
         self._touched_brokers[broker] = None
         self._tell_log_dirs(broker, fields.get("logDirs", []))
+        self._tell_supported(broker, fields["features"])
 
     def unregister_broker(self, fields: Fields) -> None:
         """UnregisterBrokerRecord; the epoch is not looked at, as by Kafka."""
         self._broker(fields)
         self._brokers.pop(fields["brokerId"])
         self._tell_log_dirs(fields["brokerId"], [])
+        self._forget_node(fields["brokerId"])
 
     def change_broker(self, fields: Fields) -> None:
         """BrokerRegistrationChangeRecord: 1 fences, -1 unfences, 1 enters the controlled shutdown."""
@@ -113,10 +116,23 @@ class Registry:
         controller = fields["controllerId"]
         self._controllers[controller] = ControllerRegistration(controller, _endpoints(fields))
         self._is_touched = True
+        self._tell_supported(controller, fields["features"])
 
     def unregister_controller(self, fields: Fields) -> None:
         """UnregisterControllerRecord (4.4)."""
         self._take(self._controllers, fields["controllerId"], "controller")
+        self._forget_node(fields["controllerId"])
+
+    def _tell_supported(self, node: int, features: list[Fields]) -> None:
+        """A node with both roles says the same in both registrations."""
+        found = {each["name"]: (each["minSupportedVersion"], each["maxSupportedVersion"]) for each in features}
+        if found != self._supported.get(node):
+            self._supported[node] = dict(sorted(found.items()))
+            self._is_touched = True
+
+    def _forget_node(self, node: int) -> None:
+        if node not in self._brokers and node not in self._controllers and self._supported.pop(node, None):
+            self._is_touched = True
 
     def set_feature(self, fields: Fields) -> None:
         """FeatureLevelRecord: level 0 removes it, but for metadata.version."""
@@ -229,6 +245,7 @@ class Registry:
             tokens=dict(sorted(self._tokens.items())),
             next_producer_id=self._next_producer_id,
             log_dirs={broker: ids for broker, ids in sorted(self._log_dirs.items()) if ids},
+            supported=dict(sorted(self._supported.items())),
         )
 
 

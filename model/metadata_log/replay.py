@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from model.cluster import records as r
+from model.cluster.ids import METADATA_VERSION
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
 from model.metadata_log.decoder import Decoded, decode, decode_control
-from model.metadata_log.registry import METADATA_VERSION, Registry
+from model.metadata_log.registry import Registry
 from model.metadata_log.topics import Place, Topics, UnusableError
 
 LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6

@@ -1,6 +1,6 @@
 """Findings about the cluster as a whole: controller, brokers, balance, elections, unreadable znodes, what brokers tell.
 
-Only brokers tell of failed log folders, of the quorum, and of what ZooKeeper does not bear out.
+Only brokers tell of failed log folders, and of what ZooKeeper does not bear out.
 """
 
 from collections import Counter
@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.check import ClusterCase, Finding, Kind, cluster_check, finding
-from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum
 from model.cluster.records import UNTOLD
-from model.cluster.texts import MOST, brokers, counted, listed
+from model.cluster.texts import MOST, counted, listed
 
 SKEW_RATIO = 1.25
 SKEW_LEAST = 5
@@ -221,9 +220,7 @@ _SAID_OF = {
 """What an operator calls what lies below a path."""
 
 
-NO_QUORUM = Kind("quorum", "error")
 VIEWS_DIFFER = Kind("views-differ", "warn")
-VOTER_LAGS = Kind("voter-lags", "warn")
 LOG_DIR_FAILED = Kind("log-dir-failed", "warn")
 REPLICA_OFFLINE = Kind("replica-offline", "warn")
 
@@ -239,63 +236,6 @@ def differences(case: ClusterCase) -> Iterator[Finding]:
     if len(every) > MOST:
         more = counted(len(every) - MOST, "more difference")
         yield finding(VIEWS_DIFFER, "brokers", f"{more} between what they tell and ZooKeeper", why, action)
-
-
-@cluster_check(NO_QUORUM)
-def no_quorum(case: ClusterCase) -> Iterator[Finding]:
-    """No controller is active, or no majority follows it."""
-    quorum = case.image.quorum
-    if quorum is None or quorum.is_led:
-        return
-    missing = [voter.id for voter in quorum.voters if voter.id not in quorum.present]
-    unsure = f", and whether {brokers(quorum.unconfirmed)} lives" if quorum.unconfirmed else ""
-    yield finding(
-        NO_QUORUM,
-        "quorum",
-        f"{turnout(quorum)}: nothing can be elected",
-        "No leader is elected, no dead broker is noticed, no topic is made and no ISR changes. What brokers tell is "
-        f"what they heard last: who leads{unsure} may be wrong.",
-        f"Start {_controllers(missing)} again; if they run, see whether they reach each other. Their listeners may "
-        "be closed to this machine."
-        if missing
-        else "If it lasts longer than an election, see the logs of the controllers, and whether they reach each other.",
-    )
-
-
-def turnout(quorum: Quorum) -> str:
-    """`1 of 3 voters answers`, of a quorum that nobody leads, or too few follow."""
-    present = len(quorum.present)
-    of = f"{present} of {counted(len(quorum.voters), 'voter')}"
-    if quorum.leader != NO_QUORUM_LEADER:
-        return f"{of} {'keeps' if present == 1 else 'keep'} up with the metadata log"
-    if not quorum.voters:
-        return "no broker reaches an active controller"
-    answer = f"{of} {'answers' if present == 1 else 'answer'}"
-    return answer if present < quorum.majority else f"{answer}, and none of them is the active controller"
-
-
-def _controllers(ids: list[int]) -> str:
-    return f"controller{'s' * (len(ids) > 1)} {listed(ids)}"
-
-
-@cluster_check(VOTER_LAGS)
-def late_voters(case: ClusterCase) -> Iterator[Finding]:
-    """A voter of the metadata quorum that lags, or is silent."""
-    quorum = case.image.quorum
-    if quorum is None or not quorum.is_led:
-        return
-    spare = len(quorum.present) - quorum.majority
-    more = f"{spare} more may" if spare > 0 else "no other may"
-    for voter in quorum.late_voters():
-        lag = f" lags by {counted(voter.lag_records, 'record')}" if voter.lag_records > 0 else " has fallen silent"
-        yield finding(
-            VOTER_LAGS,
-            f"controller {voter.id}",
-            f"a voter of the metadata quorum that{lag}: of {len(quorum.voters)}, {more} be lost",
-            "It counts as lost where a majority must confirm metadata, and cannot take over in time.",
-            "See whether that controller runs, and whether it reaches the leader.",
-            since_ms=max(voter.caught_up_ms, 0),
-        )
 
 
 @cluster_check(WITHOUT_ID)

@@ -80,6 +80,15 @@ def test_it_says_how_far_it_goes_and_that_its_end_is_not_certain() -> None:
     assert "the node knew of epoch 3" in opened(f"{QUORUM}@80").status.warning
 
 
+def test_what_every_node_supports_is_kept_until_it_is_unregistered() -> None:
+    def supporting(name: str) -> dict[int, tuple[int, int]]:
+        metadata = image_of(name).metadata
+        return {} if metadata is None else {node: each["metadata.version"] for node, each in metadata.supported.items()}
+
+    assert supporting(f"{QUORUM}@157") == dict.fromkeys(range(1, 7), (7, 33))
+    assert supporting(f"{QUORUM}@158") == dict.fromkeys(range(1, 6), (7, 33))
+
+
 def test_the_log_directory_leads_to_the_log(folder: Path) -> None:
     image = image_of(folder.parent)
     assert image.cluster_id == "MkU3OEVBNTcwNTJENDM2Qg"

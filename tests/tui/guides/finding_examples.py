@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from model.cluster.findings import Finding, find
 from model.cluster.ids import TopicPartition
-from model.cluster.image_parts import LATE_VOTER_MS, LogDir, Quorum, QuorumReplica
+from model.cluster.image_parts import LATE_VOTER_MS, KraftMetadata, LogDir, Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
     BrokerLost,
@@ -15,6 +15,7 @@ from model.cluster.records import (
     ControllerLost,
     LogDirsDescribed,
     LogEndsRead,
+    MetadataDescribed,
     OffsetCommitted,
     PartitionStatesRemoved,
     PreferredElectionRequested,
@@ -47,6 +48,12 @@ VOTERS = tuple(
 
 def _min_isr(value: str) -> Record:
     return ConfigChanged(entity="topics/orders", config={"min.insync.replicas": value})
+
+
+def _supporting(level: int, highest: Mapping[int, int]) -> Record:
+    """metadata.version, and the highest that each node supports."""
+    supported = {node: {"metadata.version": (1, most)} for node, most in highest.items()}
+    return MetadataDescribed(metadata=KraftMetadata(features={"metadata.version": level}, supported=supported))
 
 
 def _read_to(offset: int) -> list[Record]:
@@ -88,6 +95,8 @@ EXAMPLES: Mapping[str, Sequence[Record]] = {
         *brokers(1),
         QuorumDescribed(quorum=Quorum(1, 7, 90, VOTERS)),
     ],
+    "upgrade-held-back": [*brokers(1, 2), _supporting(25, {1: 25, 2: 27})],
+    "upgrade-unfinished": [*brokers(1), _supporting(21, {1: 25})],
     "topic-without-id": [
         *ALONE,
         TopicAssigned(topic="payments", replicas={0: (1,)}, topic_id="yINlCvBSTP-qKP-zHwtabg"),

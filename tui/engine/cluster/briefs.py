@@ -54,6 +54,8 @@ WORDS: Mapping[str, str] = {
     "reassignment-running": "moving",
     "deletion-pending": "deleting",
     "preferred-election-pending": "election",
+    "upgrade-held-back": "held back",
+    "upgrade-unfinished": "upgrade",
     "idle-thread": "idle",
     "untold": "not told",
 }

@@ -7,7 +7,7 @@ from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Finding, Findings, find
 from model.cluster.findings.pending_work import QUIET_MS
 from model.cluster.ids import TopicPartition
-from model.cluster.image_parts import Quorum, QuorumReplica
+from model.cluster.image_parts import KraftMetadata, Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
     BrokerFenced,
@@ -17,6 +17,7 @@ from model.cluster.records import (
     ControllerEpochChanged,
     ControllerLost,
     GenerationRecognised,
+    MetadataDescribed,
     PreferredElectionRequested,
     QuorumDescribed,
     ReassignmentsRequested,
@@ -123,6 +124,36 @@ def test_a_quorum_without_a_majority_can_elect_nobody() -> None:
     assert told.what == "1 of 3 voters answers: nothing can be elected"
     assert "whether broker 5 lives may be wrong" in told.why
     assert told.action.startswith("Start controllers 2, 3 again;")
+
+
+@pytest.mark.parametrize(
+    ("level", "highest", "said"),
+    [
+        (21, {1: 21, 2: 21}, {}),
+        (21, {1: 25, 2: 25}, {"upgrade-unfinished": "it is 21 (3.9-IV0), and every node supports 25 (4.0-IV3)"}),
+        (25, {1: 25, 2: 27}, {"upgrade-held-back": "node 1 supports no more than 25 (4.0-IV3), others 27 (4.1-IV1)"}),
+        (
+            21,
+            {1: 25, 2: 33, 3: 25},
+            {
+                "upgrade-unfinished": "it is 21 (3.9-IV0), and every node supports 25 (4.0-IV3)",
+                "upgrade-held-back": "nodes 1, 3 support no more than 25 (4.0-IV3), others 33 (4.4-IV2); "
+                "broker 3 fenced",
+            },
+        ),
+        (33, {1: 33, 2: 99}, {"upgrade-held-back": "node 1 supports no more than 33 (4.4-IV2), others 99"}),
+        (0, {1: 25}, {}),
+    ],
+)
+def test_what_keeps_metadata_version_where_it_is(level: int, highest: dict[int, int], said: dict[str, str]) -> None:
+    supported = {node: {"metadata.version": (1, most)} for node, most in highest.items()}
+    features = {"metadata.version": level} if level else {}
+    described = MetadataDescribed(metadata=KraftMetadata(features=features, supported=supported))
+    told = kinds(*brokers(1, 2), BrokerFenced(broker=3), GenerationRecognised(generation="kraft"), described)
+    found = {kind: one for kind, one in told.items() if kind.startswith("upgrade")}
+    assert {kind: one.what for kind, one in found.items()} == said
+    if "fenced" in " ".join(said.values()):
+        assert found["upgrade-held-back"].action.startswith("Upgrade nodes 1, 3, or unregister")
 
 
 def test_a_kraft_cluster_has_no_controller_among_its_brokers() -> None:
