@@ -61,6 +61,9 @@ class Voters:
         """That wait for an answer now, and at most at one time."""
         self.newest_fetch = newest_fetch
         self.silent = set[int]()
+        self.cluster_id = "simulated"
+        self.denies = False
+        """Whether nobody may read the log."""
         self._servers: dict[int, Server] = {}
 
     @property
@@ -91,6 +94,11 @@ class Voters:
             await self._servers.pop(number).close()
 
     async def _fetch(self, number: int, request: Request) -> Entity:
+        refused = "CLUSTER_AUTHORIZATION_FAILED" if self.denies else ""
+        if getattr(request.body, "cluster_id", None) not in (None, self.cluster_id):
+            refused = "INCONSISTENT_CLUSTER_ID"
+        if refused:
+            return request.answer("FetchResponse", error_code=error_code(refused), responses=())
         part = request.body.topics[0].partitions[0]
         end = LogPosition(part.fetch_offset, part.last_fetched_epoch)
         question = FetchLog(part.current_leader_epoch, end, getattr(part, "high_watermark", -1))
@@ -149,7 +157,7 @@ class Voters:
         broker = request.shape("DescribeClusterBroker")
         listed = tuple(broker(broker_id=each, host="127.0.0.1", port=port) for each, port in self.ports.items())
         return request.answer(
-            "DescribeClusterResponse", error_code=ErrorCode.none, cluster_id="simulated", brokers=listed
+            "DescribeClusterResponse", error_code=ErrorCode.none, cluster_id=self.cluster_id, brokers=listed
         )
 
 
