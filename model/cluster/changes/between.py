@@ -21,16 +21,27 @@ def broker_changes(step: ImageStep) -> Iterator[Change]:
         if new is None:
             yield step.change("broker-lost", subject, f"b{broker} gone: {_end(step, old)}", path)
         elif new.fenced and (old is None or not old.fenced):
-            yield step.change("broker-fenced", subject, f"b{broker} {_fenced(old)}", path)
+            if old is None:
+                yield step.change(
+                    "broker-registered", subject, f"b{broker} registered, and fenced until it serves", path
+                )
+            else:
+                yield step.change("broker-fenced", subject, f"b{broker} {_fenced(old)}", path)
         elif old is None:
             yield step.change("broker-registered", subject, f"b{broker} registered{_at(new)}", path)
         elif old.fenced and not new.fenced:
             yield step.change("broker-unfenced", subject, f"b{broker} unfenced: it serves{_epochs(old, new)}", path)
-        elif (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms):
+        elif _is_anew(step, old, new):
             text = f"b{broker} bounced: registered anew{_epochs(old, new)}"
             yield step.change("broker-bounced", subject, text, path)
         elif difference := _difference(old, new):  # there is none where it only becomes known who is fenced
             yield step.change("broker-changed", subject, f"b{broker} {difference}", path)
+
+
+def _is_anew(step: ImageStep, old: BrokerImage, new: BrokerImage) -> bool:
+    """Brokers of KRaft tell no epoch, its metadata log does: there, one that becomes known is no news."""
+    is_known = step.after.generation != "kraft" or None not in (old.epoch, new.epoch)
+    return is_known and (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms)
 
 
 def _end(step: ImageStep, old: BrokerImage | None) -> str:
@@ -39,9 +50,7 @@ def _end(step: ImageStep, old: BrokerImage | None) -> str:
     return "it is fenced, or its registration was removed"
 
 
-def _fenced(old: BrokerImage | None) -> str:
-    if old is None:
-        return "registered, and fenced: it serves nothing yet"
+def _fenced(old: BrokerImage) -> str:
     if old.in_controlled_shutdown:
         return "fenced after its controlled shutdown: it is registered and serves nothing"
     return "fenced: it is registered and serves nothing (no heartbeats, or a controlled shutdown)"

@@ -362,9 +362,12 @@ def test_a_fenced_broker_is_still_registered() -> None:
     assert told(BrokerLost(broker=1), before=FENCED) == [
         ("broker-lost", "broker 1", "b1 gone: its registration was removed")
     ]
-    assert told(BrokerFenced(broker=3), before=KRAFT) == [
-        ("broker-fenced", "broker 3", "b3 registered, and fenced: it serves nothing yet")
-    ]
+
+
+def test_a_broker_that_registers_for_the_first_time_is_no_error() -> None:
+    (change,) = step(BrokerFenced(broker=3), before=KRAFT)
+    assert (change.kind, change.severity) == ("broker-registered", "info")
+    assert change.text == "b3 registered, and fenced until it serves"
 
 
 def test_an_orderly_end_is_called_one() -> None:
@@ -379,6 +382,14 @@ def test_an_orderly_end_is_called_one() -> None:
 def test_that_it_becomes_known_who_is_fenced_is_no_news() -> None:
     untold = image(BrokerRegistered(broker=1), base=KRAFT)
     assert told(BrokerRegistered(broker=1, fenced=False), before=untold) == []
+
+
+def test_that_broker_epochs_become_known_is_no_bounce() -> None:
+    untold = image(BrokerRegistered(broker=1), base=KRAFT)
+    known = image(BrokerRegistered(broker=1, epoch=13, time_ms=NOW_MS), base=untold)
+    assert step(BrokerRegistered(broker=1, epoch=13, time_ms=NOW_MS), before=untold) == ()
+    assert step(BrokerRegistered(broker=1), before=known) == ()
+    assert [one.kind for one in step(BrokerRegistered(broker=1, epoch=14), before=known)] == ["broker-bounced"]
 
 
 def test_where_nobody_tells_who_is_fenced_a_broker_may_be_either() -> None:
