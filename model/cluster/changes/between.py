@@ -31,17 +31,13 @@ def broker_changes(step: ImageStep) -> Iterator[Change]:
             yield step.change("broker-registered", subject, f"b{broker} registered{_at(new)}", path)
         elif old.fenced and not new.fenced:
             yield step.change("broker-unfenced", subject, f"b{broker} unfenced: it serves{_epochs(old, new)}", path)
-        elif _is_anew(step, old, new):
+        elif step.after.generation == "kraft" and (old.epoch is None) != (new.epoch is None):
+            continue  # brokers know no epoch and tell one listener, the metadata log all: it is told by another, no news
+        elif (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms):
             text = f"b{broker} bounced: registered anew{_epochs(old, new)}"
             yield step.change("broker-bounced", subject, text, path)
         elif difference := _difference(old, new):  # there is none where it only becomes known who is fenced
             yield step.change("broker-changed", subject, f"b{broker} {difference}", path)
-
-
-def _is_anew(step: ImageStep, old: BrokerImage, new: BrokerImage) -> bool:
-    """Brokers of KRaft tell no epoch, its metadata log does: there, one that becomes known is no news."""
-    is_known = step.after.generation != "kraft" or None not in (old.epoch, new.epoch)
-    return is_known and (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms)
 
 
 def _end(step: ImageStep, old: BrokerImage | None) -> str:

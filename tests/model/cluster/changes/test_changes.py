@@ -1,5 +1,6 @@
 """The event feed: one step between two images each."""
 
+import msgspec
 import pytest
 from hypothesis import given
 
@@ -384,12 +385,14 @@ def test_that_it_becomes_known_who_is_fenced_is_no_news() -> None:
     assert told(BrokerRegistered(broker=1, fenced=False), before=untold) == []
 
 
-def test_that_broker_epochs_become_known_is_no_bounce() -> None:
+def test_that_the_metadata_log_tells_more_of_a_broker_is_no_news() -> None:
     untold = image(BrokerRegistered(broker=1), base=KRAFT)
-    known = image(BrokerRegistered(broker=1, epoch=13, time_ms=NOW_MS), base=untold)
-    assert step(BrokerRegistered(broker=1, epoch=13, time_ms=NOW_MS), before=untold) == ()
+    told_by_log = BrokerRegistered(broker=1, epoch=13, time_ms=NOW_MS, endpoints=("A://h1:9092", "B://h1:9093"))
+    known = image(told_by_log, base=untold)
+    assert step(told_by_log, before=untold) == ()
     assert step(BrokerRegistered(broker=1), before=known) == ()
-    assert [one.kind for one in step(BrokerRegistered(broker=1, epoch=14), before=known)] == ["broker-bounced"]
+    again = msgspec.structs.replace(told_by_log, epoch=14)
+    assert [one.kind for one in step(again, before=known)] == ["broker-bounced"]
 
 
 def test_where_nobody_tells_who_is_fenced_a_broker_may_be_either() -> None:
