@@ -78,6 +78,13 @@ def kept_in(generation: KafkaGeneration, znode: str) -> tuple[str, str]:
     return ("metadata", metadata_place(znode)) if generation == "kraft" else ("znode", znode)
 
 
+def written_at(generation: KafkaGeneration, number: int) -> tuple[str, str]:
+    """What tells a write apart from all others: what it is called, and it; of KRaft the metadata log's offset."""
+    if generation == "kraft":
+        return "offset", f"{number:,}" if number >= 0 else "unknown"
+    return "zxid", f"{number:#x}" if number >= 0 else "unknown"
+
+
 HIDDEN = "[hidden]"
 """Stands for a secret wherever it would be shown, logged or saved."""
 

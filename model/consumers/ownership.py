@@ -20,6 +20,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.check import topics_of
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
+from model.cluster.records import UNTOLD
 from model.cluster.texts import listed
 from model.cluster.topic_image import TopicImage
 
@@ -100,6 +101,8 @@ def _is_assigned(topic: TopicImage | None, read: TopicPartition) -> bool:
 
 
 NONE = "no consumer groups"
+IN_NO_LOG = "a metadata log knows no consumer groups: ask the cluster's brokers (kafka://…)"
+UNKNOWN = "consumer groups are unknown: this source does not tell them"
 NOT_ASKED = (
     "no consumer groups in ZooKeeper; brokers were not asked for theirs: "
     "--bootstrap host:port, or kafka in the configuration"
@@ -109,6 +112,8 @@ NOT_ASKED = (
 
 def no_groups(image: ClusterImage) -> str:
     """One line, for an image without groups."""
+    if image.unreadable.get("/consumers") == UNTOLD:
+        return IN_NO_LOG if image.generation == "kraft" else UNKNOWN
     return NONE if image.provenance.asks_brokers else NOT_ASKED
 
 

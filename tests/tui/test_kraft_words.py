@@ -15,7 +15,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.cluster.findings import find
 from model.cluster.image_parts import SHARE, Member, Quorum, QuorumReplica
-from model.cluster.records import GroupDescribed, Record
+from model.cluster.records import GroupDescribed, PartitionState, PartitionStatesWritten, Record, TopicAssigned
 from model.drills.document import document_of
 from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts
@@ -105,6 +105,10 @@ class Brokers:
         told = records_between(before, view, NOW_MS, "PLAINTEXT")
         self._sink.take(Batch((*told, *more), -1, NOW_MS, listing=is_first))
         self._sink.report(SourceStatus("live", since_ms=NOW_MS, verified_ms=NOW_MS, poll_ms=5_000))
+
+    def tell(self, batch: Batch) -> None:
+        assert self._sink is not None
+        self._sink.take(batch)
 
     def want(self, *_: str) -> None:
         """Everything is told in any case."""
@@ -196,6 +200,18 @@ def test_no_drill_speaks_of_zookeeper(voters: tuple[int, ...], acts: list[Act]) 
     assert fenced == (
         set() if is_lost else {each for act in acts if act.deed is not Deed.START for each in act.brokers}
     )
+
+
+async def test_what_the_metadata_log_wrote_has_an_offset() -> None:
+    topic = TopicAssigned(topic="logged", replicas={0: (1,)}, topic_id="PM3XSjRkRHWvLuqgZlPkNA")
+    state = PartitionState(0, 1, 0, (1,), controller_epoch=13, version=0, zxid=4711, time_ms=NOW_MS)
+    source = Brokers()
+    async with opened_on(source, size=(160, 50)) as pilot:
+        source.tell(Batch((topic, PartitionStatesWritten(topic="logged", states=(state,))), 4711, NOW_MS))
+        await press(pilot, "i", "g")
+        said = [one async for one in described(pilot)]
+        assert any("offset" in each and "4,711" in each for each in said), said
+        assert spoken("".join(said)) == []
 
 
 def test_neither_status_nor_events_speak_of_zookeeper() -> None:

@@ -301,7 +301,7 @@ _OF_BROKERS = {
     "the tree in ZooKeeper, as it is": "what the brokers report, as a tree",
     "the znode, partitions or group behind this row": "the metadata, partitions or group behind it",
     "the znode's past values, newest first": "its past values, newest first",
-    "go to 12:03:58, -5m, e118 (controller), zxid:0x1f": "go to 12:03:58, -5m, e118 (controller)",
+    "go to 12:03:58, -5m, e118 (controller), zxid:0x1f": "go to 12:03:58, -5m, e118 (controller), offset:4711",
     "type one: topic orders, zk /brokers, broker 5": "type one: topic orders, broker 5, group billing",
 }
 """Said of a ZooKeeper → said where there is none."""

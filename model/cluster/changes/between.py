@@ -32,7 +32,7 @@ def broker_changes(step: ImageStep) -> Iterator[Change]:
         elif old.fenced and not new.fenced:
             yield step.change("broker-unfenced", subject, f"b{broker} unfenced: it serves{_epochs(old, new)}", path)
         elif step.after.generation == "kraft" and (old.epoch is None) != (new.epoch is None):
-            continue  # brokers know no epoch and tell one listener, the metadata log all: it is told by another, no news
+            continue  # brokers know no epoch and one listener, the metadata log all: it is told by another, no news
         elif (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms):
             text = f"b{broker} bounced: registered anew{_epochs(old, new)}"
             yield step.change("broker-bounced", subject, text, path)

@@ -206,6 +206,8 @@ def untold(case: ClusterCase) -> Iterator[Finding]:
             if case.image.generation != "kraft"
             else "Log in as somebody who has the right DESCRIBE on the cluster."
             if case.image.metadata is None
+            else "Open the cluster's brokers (kafka://…) to know."
+            if paths == ["/consumers"]
             else "Open the folder of the whole metadata log to know, or the cluster's brokers (kafka://…).",
         )
 

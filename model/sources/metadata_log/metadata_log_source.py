@@ -7,6 +7,7 @@ end may never have counted. So the status says how far it goes, and in which epo
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Final
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
@@ -19,13 +20,16 @@ from model.sources.file_source import END_MS
 from model.sources.metadata_log.log_files import MetadataLog, MetadataLogError, Step, Until
 from model.sources.source import Batch, Sink, SourceError, SourceStatus
 
+_UNTOLD: Final = (r.ZnodeUnreadable(path="/consumers", reason=r.UNTOLD),)
+"""Brokers keep groups in a topic of their own."""
+
 
 class MetadataLogSource:
     """Raises SourceError where it cannot be read, or knows nothing of the time or offset that is asked for."""
 
     def __init__(self, name: MetadataLogName) -> None:
         self._name = name
-        delta, at = ClusterDelta(EMPTY), Place()
+        delta, at = ClusterDelta(EMPTY).replay_all(_UNTOLD), Place()
         try:
             self._log = MetadataLog(name.path)
             for step in self._log.steps(Until(name.offset, name.at_ms)):
@@ -85,7 +89,7 @@ class MetadataLogSource:
 
     def images(self, from_ms: int, to_ms: int) -> Iterator[tuple[int, ClusterImage]]:
         """When each moment was, and the cluster then. What was before goes into the first one at once."""
-        delta = ClusterDelta(EMPTY)
+        delta = ClusterDelta(EMPTY).replay_all(_UNTOLD)
         for at_ms, step in self._moments():
             if at_ms > to_ms:
                 return

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.topic_image import unpadded
+from model.consumers.ownership import IN_NO_LOG, no_groups
 from model.log.records import RecordBatch, scan
 from model.log.records.batch import stored_crc
 from model.sources.addresses import METADATA_LOG, MetadataLogName, parse_source
@@ -78,6 +79,16 @@ def test_it_says_how_far_it_goes_and_that_its_end_is_not_certain() -> None:
     )
     assert moment.image.provenance.zxid == 163
     assert "the node knew of epoch 3" in opened(f"{QUORUM}@80").status.warning
+
+
+def test_groups_are_unknown_to_it() -> None:
+    moment = opened(QUORUM)
+    assert no_groups(moment.image) == IN_NO_LOG
+    (untold,) = (one for one in moment.findings.found if one.kind == "untold")
+    assert (untold.what, untold.action) == (
+        "it does not tell consumer groups",
+        "Open the cluster's brokers (kafka://…) to know.",
+    )
 
 
 def test_what_every_node_supports_is_kept_until_it_is_unregistered() -> None:

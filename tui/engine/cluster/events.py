@@ -9,7 +9,7 @@ import numpy as np
 
 from model.cluster.changes import Change
 from model.cluster.findings.check import SEVERITIES
-from model.cluster.texts import counted, kept_in
+from model.cluster.texts import counted, kept_in, written_at
 from model.sources.feed import Moment
 from tui.engine.cluster.queries import COMMITTED, FOLDED, EffectList, unfolding
 from tui.engine.filters import Coded, Field, Texts, whole_numbers
@@ -167,8 +167,8 @@ def event_text(moment: Moment, query: TextQuery, *_: object) -> TextAnswer:
     sheet.fact("time", f"{date_text(change.time_ms)[:10]} {clock_text(change.time_ms)} UTC")
     sheet.fact("kind", change.kind).fact("subject", change.subject)
     name, place = kept_in(moment.image.generation, change.path or "several")
-    if name == "znode":
-        sheet.fact("zxid", f"{change.zxid:#x}" if change.zxid >= 0 else "unknown")
+    if name == "znode" or change.zxid >= 0:
+        sheet.fact(*written_at(moment.image.generation, change.zxid))
     sheet.fact(name, place)
     return sheet.answer()
 

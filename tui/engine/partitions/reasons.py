@@ -14,7 +14,7 @@ import msgspec
 
 from model.cluster.changes import Change
 from model.cluster.ids import NO_LEADER
-from model.cluster.texts import kept_in
+from model.cluster.texts import kept_in, written_at
 from model.cluster.topic_image import told_in, unpadded
 from model.sources.feed import Moment
 from tui.engine.messages import TextAnswer
@@ -349,8 +349,9 @@ def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
         controller, time_ms = int(columns.topics[0].controller_epoch[row]), int(columns.time_ms[row])
         epochs = f"leader {columns.leader_epoch[row]}" + (f", controller {controller}" if controller >= 0 else "")
         age = f"   {'changed' if is_kraft else 'written'} {age_text(time_ms, now_ms)} ago" if time_ms > 0 else ""
-        zxid = f"   zxid {columns.zxid[row]:#x}" if columns.zxid[row] >= 0 else ""
-        sheet.fact("epochs", f"{epochs}{age}{zxid}")
+        written = written_at(table.image.generation, int(columns.zxid[row]))
+        at = f"   {' '.join(written)}" if columns.zxid[row] >= 0 else ""
+        sheet.fact("epochs", f"{epochs}{age}{at}")
     sheet.fact("settings", f"min ISR {table.health.min_isr[row]}   unclean election {_unclean_setting(table, topic)}")
     version = f"   data version {columns.version[row]}" if columns.has_state[row] else "   (not there)"
     name, place = kept_in(table.image.generation, f"/brokers/topics/{topic}/partitions/{number}/state")

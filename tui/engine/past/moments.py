@@ -1,8 +1,8 @@
 """Where in time a question leads, seen from one moment; what is typed for a moment; and moments that were marked.
 
-`12:03:58`, `-5m`, `e118`, `zxid:0x1f` are typed. Times are UTC, as on the screens. What is not in the window is not
-searched for here: NoSuchMoment says near which time it may be. Marks stay as they were when the timeline has dropped
-them.
+`12:03:58`, `-5m`, `e118`, `zxid:0x1f`, of KRaft `offset:4711` are typed. Times are UTC, as on the screens. What is not
+in the window is not searched for here: NoSuchMoment says near which time it may be. Marks stay as they were when the
+timeline has dropped them.
 """
 
 import re
@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from model.cluster.changes import Change
+from model.cluster.texts import written_at
 from model.recordings.folder import parse_time, said
 from model.sources.feed import Moment
 from model.sources.timeline import MARKED, MARKS, STEADY, Instant, Timeline
@@ -79,12 +80,12 @@ def _seq(mark: Mark) -> int:
 
 
 UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-FORMS = "12:03:58, -5m, e118 (a controller epoch) or zxid:0x1f"
+FORMS = "12:03:58, -5m, e118 (a controller epoch) or {}"
 
 _DISTANCE = re.compile(r"([+-])(\d{1,9}(?:\.\d{1,3})?)([smhd])")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?")
 _EPOCH = re.compile(r"e(\d{1,10})")
-_ZXID = re.compile(r"zxid:(0x[0-9a-f]{1,16}|\d{1,19})")
+_WRITE = re.compile(r"(zxid|offset):(0x[0-9a-f]{1,16}|\d{1,19})")
 
 
 class NoSuchMoment(Exception):  # noqa: N818 - reads as a fact
@@ -105,12 +106,12 @@ def sought(text: str, window: Window, now: Instant) -> Instant:
         seen = f"{min(epochs)} to {max(epochs)} were" if epochs else "no controller was"
         why = f"controller epoch {epoch} was not seen: {seen}"
         return _in_window(timeline.with_epoch(epoch), why, window, is_back=bool(epochs) and epoch < min(epochs))
-    if found := _ZXID.fullmatch(text):
-        zxid = int(found[1], 16 if found[1].startswith("0x") else 10)
-        why = f"no moment knows of zxid {found[1]}: {_zxids(timeline)}"
+    if found := _WRITE.fullmatch(text):
+        zxid = int(found[2], 16 if found[2].startswith("0x") else 10)
+        why = f"no moment knows of {found[1]} {found[2]}: {_writes(timeline)}"
         is_back = zxid < timeline.instants[0].frame.provenance.zxid
         return _in_window(timeline.with_zxid(zxid), why, window, is_back=is_back)
-    at_ms = _time(text, now.at_ms)
+    at_ms = _time(text, now)
     began_ms, ended_ms = timeline.instants[0].at_ms, timeline.instants[-1].at_ms
     if at_ms < began_ms:
         why = f"the timeline begins at {clock_text(began_ms)} ({said(began_ms)})"
@@ -129,7 +130,8 @@ def _in_window(instant: Instant | None, why_not: str, window: Window, *, is_back
     return instant
 
 
-def _time(text: str, now_ms: int) -> int:
+def _time(text: str, now: Instant) -> int:
+    now_ms = now.at_ms
     if found := _DISTANCE.fullmatch(text):
         distance_ms = round(float(found[2]) * UNITS_MS[found[3]])
         return now_ms + (distance_ms if found[1] == "+" else -distance_ms)
@@ -138,7 +140,8 @@ def _time(text: str, now_ms: int) -> int:
             return _last_time_of_day(*(found[part] or "0" for part in range(1, 5)), now_ms=now_ms)
         return parse_time(text.upper())
     except (ValueError, OverflowError):
-        raise NoSuchMoment(f"no time {text!r}: write {FORMS}") from None
+        write = "offset:4711" if now.frame.generation == "kraft" else "zxid:0x1f"
+        raise NoSuchMoment(f"no time {text!r}: write {FORMS.format(write)}") from None
 
 
 def _last_time_of_day(hour: str, minute: str, second: str, fraction: str, *, now_ms: int) -> int:
@@ -153,9 +156,12 @@ def _last_time_of_day(hour: str, minute: str, second: str, fraction: str, *, now
     return round(then.timestamp() * 1000)
 
 
-def _zxids(timeline: Timeline) -> str:
-    first, last = timeline.instants[0].frame.provenance.zxid, timeline.instants[-1].frame.provenance.zxid
-    return f"known are {first:#x} to {last:#x}" if first >= 0 else "the source has none"
+def _writes(timeline: Timeline) -> str:
+    first, last = timeline.instants[0].frame, timeline.instants[-1].frame
+    if first.provenance.zxid < 0:
+        return "the source has none"
+    known = (written_at(each.generation, each.provenance.zxid)[1] for each in (first, last))
+    return f"known are {' to '.join(known)}"
 
 
 KINDS = (*MARKS, "finding", "mark", "event")

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model.cluster.records import BrokerRegistered, ControllerElected, ControllerEpochChanged, Record
+from model.cluster.records import (
+    BrokerRegistered,
+    ControllerElected,
+    ControllerEpochChanged,
+    GenerationRecognised,
+    Record,
+)
 from model.sources.feed import Feed
 from model.sources.source import Batch
 from model.sources.timeline import Timeline
@@ -107,3 +113,16 @@ def test_anything_typed_is_a_moment_or_one_line(text: str) -> None:
     except NoSuchMoment as none:
         said = str(none)
     assert found in LINE.instants or len(said.splitlines()) == 1
+
+
+def test_of_kraft_it_is_offsets_of_the_metadata_log() -> None:
+    line = [Timeline()]
+    feed = Feed("here", lambda moment: line.append(line[-1].then(moment)))
+    for number, records in enumerate([(GenerationRecognised(generation="kraft"),), (BrokerRegistered(broker=2),)]):
+        feed.take(Batch(records, 4711 + number, NOON_MS + number * MINUTE_MS, listing=number == 0))
+    window, here = Window(line[-1], is_first=True, is_last=True), line[-1].instants[-1]
+    assert sought("offset:4711", window, here) is line[-1].instants[0]
+    with pytest.raises(NoSuchMoment, match="no moment knows of offset 9000: known are 4,711 to 4,712"):
+        sought("offset:9000", window, here)
+    with pytest.raises(NoSuchMoment, match="or offset:4711"):
+        sought("never", window, here)
