@@ -94,10 +94,7 @@ class Voters:
             await self._servers.pop(number).close()
 
     async def _fetch(self, number: int, request: Request) -> Entity:
-        refused = "CLUSTER_AUTHORIZATION_FAILED" if self.denies else ""
-        if getattr(request.body, "cluster_id", None) not in (None, self.cluster_id):
-            refused = "INCONSISTENT_CLUSTER_ID"
-        if refused:
+        if refused := self._refused(request):
             return request.answer("FetchResponse", error_code=error_code(refused), responses=())
         part = request.body.topics[0].partitions[0]
         end = LogPosition(part.fetch_offset, part.last_fetched_epoch)
@@ -134,6 +131,11 @@ class Voters:
             node = told.leader.id
             nodes = (shape("NodeEndpoint")(node_id=node, host="127.0.0.1", port=self.ports[node]),)
         return request.answer("FetchResponse", error_code=ErrorCode.none, responses=(topic,), node_endpoints=nodes)
+
+    def _refused(self, request: Request) -> str:
+        if request.body.cluster_id not in (None, self.cluster_id):
+            return "INCONSISTENT_CLUSTER_ID"
+        return "CLUSTER_AUTHORIZATION_FAILED" if self.denies else ""
 
     async def _fetch_snapshot(self, number: int, request: Request) -> Entity:
         part = request.body.topics[0].partitions[0]
