@@ -74,7 +74,7 @@ def test_what_was_played_again_was_as_clean_as_it_was_live(tmp_path: Path) -> No
 
     told = life(
         [
-            (0, [*brokers(1, 2), *topic("orders", (4, 1)), ClusterIdentified(cluster_id="prod-eu1")]),
+            (0, [*brokers(1, 2, 4), *topic("orders", (4, 1)), ClusterIdentified(cluster_id="prod-eu1")]),
             (5_000, [BrokerFenced(broker=4), lone(-1, (), (4,))]),
             (9_000, [BrokerRegistered(broker=4, fenced=False), lone(4, (4,), ())]),
         ]
