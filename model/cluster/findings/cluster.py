@@ -243,9 +243,10 @@ def differences(case: ClusterCase) -> Iterator[Finding]:
 @cluster_check(WITHOUT_ID)
 def without_id(case: ClusterCase) -> Iterator[Finding]:
     """A topic without an id in a ZooKeeper where others have one (KAFKA-14190)."""
-    if case.image.provenance.zxid < 0 or len(case.nameless) == len(case.image.topics):
+    image = case.image
+    if image.generation == "kraft" or image.provenance.zxid < 0 or len(case.nameless) == len(image.topics):
         return
-    for name in sorted(case.nameless - case.image.admin.delete_topics):
+    for name in sorted(case.nameless - image.admin.delete_topics):
         yield finding(
             WITHOUT_ID,
             name,
