@@ -184,10 +184,11 @@ def _boolean(data: bytes, at: int, _: object) -> tuple[bool, int]:
 
 def _uuid(data: bytes, at: int, _: object) -> tuple[str, int]:
     raw, at = _taken(data, at, 16)
-    return _uuid_text(raw), at
+    return uuid_text(raw), at
 
 
-def _uuid_text(raw: bytes) -> str:
+def uuid_text(raw: bytes) -> str:
+    """As Kafka prints it."""
     return b2a_base64(raw)[:22].translate(_URL_SAFE).decode()
 
 
@@ -235,7 +236,7 @@ def _array_of_fixed(field: Field, size: int, data: bytes, at: int, _: object) ->
             f"Tried to allocate a collection of size {count}, but there are only {len(data) - at} bytes remaining."
         )
     if field.type == "uuid":
-        return [_uuid_text(data[place : place + size]) for place in range(at, end, size)], end
+        return [uuid_text(data[place : place + size]) for place in range(at, end, size)], end
     return [*struct.unpack_from(f">{count}{_SHAPES[field.type].format[1:]}", data, at)], end
 
 

@@ -4,12 +4,14 @@ Partitions are kept as the states that facts are told in: the partition epoch st
 Source: `org.apache.kafka.image.TopicDelta`, `TopicsDelta`, `org.apache.kafka.metadata.PartitionRegistration` (4.3).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast
 
 import msgspec
 
 from model.cluster import records as r
+from model.cluster.partition_columns import latest_states
+from model.metadata_log.partition_records import Placed
 
 RECOVERING: Final = 1
 """`LeaderRecoveryState`: the leader was elected unclean, and has not caught up with itself yet."""
@@ -43,6 +45,42 @@ class _Topic:
         self.states: dict[int, r.PartitionState] = {}
         self.is_assigned = False
         self.written: set[int] = set()
+        self.loaded: list[Placed] = []
+        """What a snapshot says of it, as columns, until somebody wants one of its partitions."""
+
+    def load(self, placed: Placed) -> None:
+        """Many partitions; as columns where all of the topic is, and was not told yet."""
+        if self.states or (self.loaded and not self.is_assigned):
+            self.open()
+            for partition, replicas in placed.assignment().items():
+                self.assign(partition, replicas, (), ())
+            for state in placed.states:
+                self.write(state)
+        else:
+            self.loaded.append(placed)
+            self.is_assigned = True
+
+    def open(self) -> None:
+        """From now on each of its partitions can be looked at and written."""
+        for placed in self.loaded:
+            self.replicas |= placed.assignment()
+            self.states |= {state.partition: state for state in placed.states}
+        if self.loaded and self.is_assigned:
+            self.written.update(self.states)
+        self.loaded = []
+
+    def written_states(self) -> Sequence[r.PartitionState]:
+        """Those that were not told yet, partitions ascending."""
+        if self.loaded:
+            return latest_states([placed.states for placed in self.loaded]) if self.is_assigned else ()
+        return tuple(self.states[partition] for partition in sorted(self.written))
+
+    def assignment(self) -> dict[int, Brokers]:
+        """The replicas of all partitions."""
+        found = dict(self.replicas)
+        for placed in self.loaded:
+            found |= placed.assignment()
+        return found
 
     def assign(self, partition: int, replicas: Brokers, adding: Brokers, removing: Brokers) -> None:
         self.replicas[partition] = replicas
@@ -87,7 +125,7 @@ class Topics:
         topic = self._topics.pop(topic_id)
         self._touched.pop(topic_id, None)
         del self._ids[topic.name]
-        self._gone.setdefault(topic.name, set()).update(topic.replicas)
+        self._gone.setdefault(topic.name, set()).update(topic.assignment())
         return topic.name
 
     def place(self, fields: dict[str, Any], at: Place) -> None:
@@ -116,6 +154,15 @@ class Topics:
                 self._told(fields.get("lastKnownElr")),
             )
         )
+
+    def load(self, topic_id: str, placed: Placed) -> bool:
+        """PartitionRecords of one topic; whether it is there."""
+        topic = self._topics.get(topic_id)
+        if topic is None:
+            return False
+        self._touched[topic_id] = topic
+        topic.load(placed)
+        return True
 
     def change(self, fields: dict[str, Any], at: Place) -> None:
         """PartitionChangeRecord: what it does not name stays.
@@ -180,14 +227,14 @@ class Topics:
             if topic.is_assigned:
                 yield r.TopicAssigned(
                     topic=topic.name,
-                    replicas=dict(topic.replicas),
+                    replicas=topic.assignment(),
                     topic_id=topic.topic_id,
                     adding=dict(topic.adding),
                     removing=dict(topic.removing),
                     **when,
                 )
-            states = tuple(topic.states[partition] for partition in sorted(topic.written))
-            if states:
+            states = topic.written_states()
+            if len(states):
                 yield r.PartitionStatesWritten(topic=topic.name, states=states, **when)
             topic.is_assigned, topic.written = False, set()
         self._gone, self._touched = {}, {}
@@ -199,6 +246,7 @@ class Topics:
         if topic is None:
             raise UnusableError(f"partition {fields['partitionId']} of topic {topic_id}, which is not there")
         self._touched[topic_id] = topic
+        topic.open()
         return topic
 
     def _told(self, brokers: list[int] | None, before: Brokers | None = None) -> Brokers | None:

@@ -8,16 +8,17 @@ lengths, are left out: `records_of` reads those, and names the damage.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.log.records import layout
-from model.log.records.batch import Buffer
+from model.log.records.batch import Buffer, RecordBatch, Source, source_of
 from model.log.records.codecs import StreamError, TooLargeError, decompress
 from model.log.records.layout import Codec
 from model.log.records.record import MAX_VARINT, MAX_VARLONG
-from model.log.records.scan import BatchWindow
+from model.log.records.scan import LARGEST_WINDOW, BatchWindow
 
 _BATCH = np.dtype(
     [
@@ -127,6 +128,9 @@ Bytes = NDArray[np.uint8]
 
 def record_starts(data: Bytes, begins: Int64s, counts: Int64s) -> Int64s:
     """The starts of `counts` records each in the runs that begin at `begins`, run after run. `data` is not empty."""
+    if len(begins) < _FEW:
+        walked = (_walked(data, begin, count) for begin, count in zip(begins.tolist(), counts.tolist(), strict=True))
+        return np.fromiter(chain.from_iterable(walked), np.int64, int(counts.sum()))
     first = np.cumsum(counts) - counts
     found = np.empty(int(counts.sum()), np.int64)
     longest_first = np.argsort(-counts, kind="stable")
@@ -138,6 +142,27 @@ def record_starts(data: Bytes, begins: Int64s, counts: Int64s) -> Int64s:
         found[place + step] = at
         at = _after(data, at)
     return found
+
+
+_FEW = 32
+"""Runs for which a step of all of them together costs more than one after the other."""
+
+
+def _walked(data: Bytes, at: int, count: int) -> Iterator[int]:
+    """The same of one run: a number is read as `_after` reads it."""
+    view = memoryview(data)
+    last = len(view) - 1
+    for _ in range(count):
+        yield at
+        raw = view[min(at, last)]
+        at += 1
+        if raw >= 0x80:
+            raw = raw & 0x7F | (second := view[min(at, last)] & 0xFF) << 7
+            at += 1
+            if second >= 0x80:
+                raw = raw & 0x3FFF | view[min(at, last)] << 14
+                at += 1
+        at += raw >> 1
 
 
 def _after(data: Bytes, at: Int64s) -> Int64s:
@@ -245,6 +270,20 @@ def batch_groups(window: BatchWindow, limit: int = _ENOUGH) -> Iterator[BatchGro
         stop = start + len(runs.begins)
         yield _group(start, runs, headers.part(start, stop))
         start = stop
+
+
+def batch_columns(source: Source | Buffer, batch: RecordBatch) -> RecordColumns | None:
+    """All records of one v2 batch, which was scanned from `source`; None where `records_of` has to read them.
+
+    That is where something is damaged, and where it saves nothing: a batch of few records, or of very many.
+    """
+    if batch.magic < 2 or batch.count < _FEW or batch.size > LARGEST_WINDOW:
+        return None
+    data = bytes(source_of(source).read(batch.position, batch.size))
+    if len(data) < batch.size:
+        return None
+    group = next(batch_groups(BatchWindow(batch.position, data, [0, len(data)], b"\1")))
+    return group.records if group.counts[0] == batch.count else None
 
 
 def _plain_runs(window: BatchWindow, headers: HeaderColumns) -> Iterator[_Runs]:

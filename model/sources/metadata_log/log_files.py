@@ -19,6 +19,7 @@ import msgspec
 from model.cluster import records as r
 from model.log.names import LOG, segment_bases
 from model.log.records import Damage, DamageKind, RecordBatch, SegmentFile, crc_holds, records_of, scan
+from model.log.records.columns import batch_columns
 from model.metadata_log.decoder import Decoded, decode_control, java_text
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Replay
 from model.metadata_log.topics import Place
@@ -227,6 +228,9 @@ def read_snapshot(snapshot: Snapshot, replay: Replay) -> Place:
                 why = _unsound(source, batch, batch.base_offset if isinstance(batch, RecordBatch) else 0, 0)
                 if why or isinstance(batch, Damage):
                     raise MetadataLogError(f"{snapshot.path}: {why or 'ends in zeros'}: use another snapshot")
+                if not batch.is_control and (columns := batch_columns(source, batch)) is not None:
+                    replay.load(columns)
+                    continue
                 for record in records_of(source, batch):
                     if isinstance(record, Damage):
                         where = f"is damaged at byte {record.position} ({record.cause})"

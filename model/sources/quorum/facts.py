@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from model.cluster import records as r
 from model.cluster.image_parts import Quorum
 from model.log.records import Record, RecordBatch, records_of, scan
+from model.log.records.columns import batch_columns
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
@@ -84,6 +85,9 @@ def _replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -
     for batch in scan(data):
         if not isinstance(batch, RecordBatch):
             break
+        if is_snapshot and not batch.is_control and (columns := batch_columns(data, batch)) is not None:
+            replay.load(columns)
+            continue
         for record in records_of(data, batch):
             if not isinstance(record, Record):
                 replay.note(f"a batch is damaged: {record.cause}", at)
