@@ -5,7 +5,7 @@ along the log), `org.apache.kafka.snapshot.RecordsSnapshotWriter` (header first,
 """
 
 from model.log.records.batch import RecordBatch, crc_holds
-from model.log.records.layout import Damage, DamageKind
+from model.log.records.layout import INT64_MAX, Damage, DamageKind
 from model.log.records.record import ControlType, Record, control_type, records_of
 from model.log.records.scan import scan
 from model.observer.messages import LogBatch, LogPosition
@@ -28,7 +28,7 @@ def fetched_batches(data: bytes, end: LogPosition, leader_epoch: int) -> tuple[L
             if batches and batch.kind in _CUT_SHORT:
                 break
             raise GarbledError(f"{batch.kind} behind offset {end.offset}: {batch.cause}")
-        if batch.base_offset != end.offset or batch.last_offset_delta < 0:
+        if batch.base_offset != end.offset or not end.offset <= batch.last_offset < INT64_MAX:
             raise GarbledError(f"a batch of offsets {batch.base_offset} to {batch.last_offset}, {end.offset} was due")
         if not end.epoch <= batch.partition_leader_epoch <= leader_epoch:
             raise GarbledError(

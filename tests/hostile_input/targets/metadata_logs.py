@@ -23,7 +23,7 @@ from model.log.dump.dump_file import dump_file
 from model.log.dump.facts import DumpOptions, file_name
 from model.log.records import Codec, Damage, Record, encode_batch
 from model.log.records.batch import crc32c
-from model.log.records.layout import BATCH_CRC_START
+from model.log.records.layout import BATCH_CRC_START, BATCH_SIZE, LOG_OVERHEAD
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from model.metadata_log.schemas import RECORDS
 from model.observer.follow import begin, decide
@@ -57,12 +57,14 @@ from tests.hostile_input.random_entities import random_entity
 from tests.hostile_input.shown import check_error
 from tests.hostile_input.target import Target
 from tests.model.metadata_log.kept import DATA, files, values
-from tests.model.metadata_log.snapshot_writer import snapshot
+from tests.model.metadata_log.snapshot_writer import control, snapshot
 from tui.engine.text import plain
 
 _LOG = f"{0:020}.log"
 _CHECKPOINT = f"{40:020}-{1:010}.checkpoint"
 _TEXTS = ("quorum-state", "meta.properties")
+_LARGEST_OFFSET = 2**63 - 200
+"""Where a log begins at most: offsets behind it fit their field."""
 _SMALL = 30_000
 """Bytes of a real file that is broken."""
 
@@ -92,39 +94,54 @@ def _make_file(random: Random) -> bytes:
         case 3 | 4 | 5:
             ends, data = ".checkpoint", b"".join(_made_up_snapshot(random))
         case _:
-            ends, data = ".log", b"".join(_batches(random, random.choice((0, 0, 3))))
+            ends, data = ".log", _log(random, random.choice((0, 0, 3)))
     return (_LOG if ends == ".log" else _CHECKPOINT).encode() + b"\0" + data
 
 
 def _made_up_snapshot(random: Random) -> Iterator[bytes]:
-    header, *_, footer = snapshot(1, 1)
+    """Of epoch 1."""
+    header, *_ = snapshot(1, 1)
     if random.random() < 0.95:
         yield header
-    yield from _batches(random, 1)
+    batches = [*_batches(random, 1, 0.0)]
+    yield from (batch for batch, _ in batches)
     if random.random() < 0.95:
-        yield footer
+        yield control(batches[-1][1], SNAPSHOT_FOOTER, bytes(3), 1)
 
 
-def _batches(random: Random, offset: int) -> Iterator[bytes]:
-    """Made-up records, with CRCs that hold; now and then a batch whose header or body does not make sense."""
+def _log(random: Random, offset: int) -> bytes:
+    return b"".join(batch for batch, _ in _batches(random, min(offset, _LARGEST_OFFSET), 0.05))
+
+
+def _batches(random: Random, offset: int, elected: float) -> Iterator[tuple[bytes, int]]:
+    """Batches of made-up records, and the offset behind each; their CRCs hold. `elected`: how often the epoch rises."""
     epoch = 1
     for _ in range(random.randint(1, 4)):
+        if random.random() < 0.1:
+            offset += 1
+            yield _control(random, offset - 1, epoch), offset
+            continue
         made = [_value(random) for _ in range(random.choice((1, 2, 5, 40)))]
         records = [Record(offset + number, 1_000, None, value) for number, value in enumerate(made)]
-        if random.random() < 0.1:
-            yield _control(random, offset, epoch)
-            offset += 1
-            continue
         batch = encode_batch(records, leader_epoch=epoch, codec=random.choice((Codec.NONE, Codec.NONE, *Codec)))
-        yield _with_crc(broken(random, batch)) if random.random() < 0.3 else batch
-        offset, epoch = offset + len(records), epoch + (random.random() < 0.1)
+        offset += len(records)
+        yield _with_other_body(random, batch) if random.random() < 0.2 else batch, offset
+        epoch += random.random() < elected
 
 
 def _control(random: Random, offset: int, epoch: int) -> bytes:
-    kind = random.choice((2, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, 5, 6, 99))
     value = random.randbytes(random.choice((0, 2, 3, 11, 40)))
-    value = broken(random, struct.pack(">hiB", 0, 1, 3) + bytes(12)) if random.random() < 0.5 else value
-    return encode_batch([Record(offset, 1_000, struct.pack(">hh", 0, kind), value)], leader_epoch=epoch, control=True)
+    if random.random() < 0.5:
+        value = broken(random, struct.pack(">hiB", 0, 1, 3) + bytes(12))
+    return control(offset, random.choice((2, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, 5, 6, 99)), value, epoch)
+
+
+def _with_other_body(random: Random, batch: bytes) -> bytes:
+    """What the CRC covers is broken: attributes, times, the count of records and these; length and CRC are right."""
+    body = broken(random, batch[BATCH_CRC_START:]) + bytes(BATCH_SIZE)
+    length = BATCH_CRC_START + len(body) - LOG_OVERHEAD
+    start = batch[:8] + struct.pack(">i", length) + batch[LOG_OVERHEAD : BATCH_CRC_START - 4]
+    return start + struct.pack(">I", crc32c(body)) + body
 
 
 def _value(random: Random) -> bytes | None:
@@ -135,10 +152,6 @@ def _value(random: Random) -> bytes | None:
         return bytes((1, key, random.randrange(5))) + random.randbytes(random.randrange(60))
     value = random.choice(_values())
     return broken(random, value, _values(), 2) if random.random() < 0.3 else value
-
-
-def _with_crc(data: bytes) -> bytes:
-    return data[: BATCH_CRC_START - 4] + struct.pack(">I", crc32c(data[BATCH_CRC_START:])) + data[BATCH_CRC_START:]
 
 
 class _Sink:
@@ -173,7 +186,7 @@ def _judge_file(case: bytes, folder: Path) -> None:
         (place / _LOG).write_bytes(_files(".log")[-1])
     (place / name).write_bytes(data)
     offset = len(data) % 40
-    for asked in (MetadataLogName(place), MetadataLogName(place, offset=offset), MetadataLogName(place, at_ms=offset)):
+    for asked in (MetadataLogName(place), MetadataLogName(place, offset=offset), MetadataLogName(place, at_ms=1_000)):
         _open(asked)
     if name == _CHECKPOINT:
         _open(MetadataLogName(place / name))
@@ -258,7 +271,7 @@ def _answer(random: Random, question: Question) -> Answer:
     key = _APIS[type(question)]
     lowest, newest = versions_known(key)
     version = random.randint(max(lowest, 13) if key is ApiKey.FETCH else lowest, newest)
-    data = b"".join(_batches(random, 0))
+    data = _log(random, 0)
     body = random_entity(random, response_schema(key, version), (b"", data, broken(random, data)))
     try:
         encoded = b"".join(encode_response(body, 1))
@@ -281,7 +294,8 @@ def _likely(random: Random, question: FetchLog | FetchSnapshot) -> Answer:
         return SnapshotFetched("NONE", error, leader, {}, question.snapshot, size, question.position, data)
     if not question.epoch:
         return LogFetched(error="FENCED_LEADER_EPOCH", leader=leader, endpoints={1: ("a", 9093)})
-    position = LogPosition(random.choice(_NUMBERS), 1) if random.random() < 0.3 else None
+    assert question.end.offset < 2**63, "an offset that no request can hold"
+    position = LogPosition(random.choice((*_NUMBERS, 1_000, 2_000, 3_000)), 1) if random.random() < 0.3 else None
     is_snapshot = random.random() < 0.8
     return LogFetched(
         error=error,
@@ -289,7 +303,7 @@ def _likely(random: Random, question: FetchLog | FetchSnapshot) -> Answer:
         high_watermark=random.choice((question.end.offset + 9, *_NUMBERS)),
         snapshot=position if is_snapshot else None,
         diverging=None if is_snapshot else position,
-        records=b"".join(_batches(random, question.end.offset)),
+        records=_log(random, question.end.offset),
     )
 
 

@@ -21,14 +21,20 @@ _TOPIC_ID = slice(7, 23)
 
 def snapshot(topics: int, partitions: int, epoch: int = 1) -> Iterator[bytes]:
     """Batches of a snapshot of so many topics of so many partitions each, all of them well, on 12 brokers."""
-    yield _control(0, SNAPSHOT_HEADER, struct.pack(">hqB", 0, START_MS, 0), epoch)
+    yield control(0, SNAPSHOT_HEADER, struct.pack(">hqB", 0, START_MS, 0), epoch)
     offset = 1
     every = chain(_brokers(), _topics(topics, partitions))
     while values := [*islice(every, IN_BATCH)]:
         records = [Record(offset + number, START_MS, None, value) for number, value in enumerate(values)]
         yield encode_batch(records, leader_epoch=epoch)
         offset += len(values)
-    yield _control(offset, SNAPSHOT_FOOTER, struct.pack(">hB", 0, 0), epoch)
+    yield control(offset, SNAPSHOT_FOOTER, struct.pack(">hB", 0, 0), epoch)
+
+
+def control(offset: int, kind: int, value: bytes, epoch: int) -> bytes:
+    """A batch with a control record of this type."""
+    record = Record(offset, START_MS, struct.pack(">hh", 0, kind), value)
+    return encode_batch([record], leader_epoch=epoch, control=True)
 
 
 def write_snapshot(folder: Path, batches: Iterable[bytes], end_offset: int = 1_000, epoch: int = 1) -> Path:
@@ -42,11 +48,6 @@ def write_snapshot(folder: Path, batches: Iterable[bytes], end_offset: int = 1_0
 def replicas_of(partition: int) -> list[int]:
     """Preferred replica first."""
     return [(partition + each) % BROKERS + 1 for each in range(FACTOR)]
-
-
-def _control(offset: int, kind: int, value: bytes, epoch: int) -> bytes:
-    record = Record(offset, START_MS, struct.pack(">hh", 0, kind), value)
-    return encode_batch([record], leader_epoch=epoch, control=True)
 
 
 def _brokers() -> Iterator[bytes]:

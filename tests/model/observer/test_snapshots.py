@@ -100,3 +100,16 @@ def test_a_damaged_snapshot_replaces_nothing(data: bytes) -> None:
     play = at_snapshot()
     play.answer(piece(0, len(data), data))
     assert (play.snapshots, play.standing.phase, play.state.log.handed) == ([], "stale", LogPosition(0, 0))
+
+
+def test_an_offset_that_no_request_can_hold_is_not_taken() -> None:
+    play, last = at_snapshot(), 2**63 - 1
+    play.answer(SnapshotFetched(error="SNAPSHOT_NOT_FOUND", leader=Leader(1, 4)))
+    play.wait(50)
+    play.answer(LogFetched(leader=Leader(1, 4), snapshot=LogPosition(last, 3)))
+    play.answer(SnapshotFetched("NONE", "NONE", Leader(1, 4), {}, LogPosition(last, 3), len(DATA), 0, DATA))
+    assert play.question() == FetchLog(4, LogPosition(last, 3), 60, None)
+    play.lead(batch(last, 1, epoch=4), 60, epoch=4)
+    assert "offsets 9223372036854775807 to 9223372036854775807" in play.standing.reason
+    play.wait(50)
+    assert play.question() == FetchLog(4, LogPosition(last, 3), 60, None)
