@@ -25,6 +25,7 @@ from tests.conformance.kafka.releases import NEWEST
 from tests.harness.command import KDRILL
 from tests.maven import UnavailableError, skip_or_fail
 from tests.model.metadata_log.kept import files, values
+from tests.model.metadata_log.snapshot_writer import snapshot, write_snapshot
 
 pytestmark = pytest.mark.conformance
 
@@ -89,3 +90,16 @@ def test_the_same_text_as_the_releases_own_tool(version: str, tmp_path: Path) ->
         words = ["dump-log", "--cluster-metadata-decoder", "--as-release", version, path.name]
         ours = subprocess.run([*KDRILL, *words], cwd=path.parent, capture_output=True, check=True, timeout=120)
         assert without_reasons(ours.stdout) == without_reasons(dumped(kafka, path))
+
+
+def test_the_tool_reads_snapshots_that_we_write(tmp_path: Path) -> None:
+    """Large ones are what reading is measured with."""
+    try:
+        kafka = installed(NEWEST.version)
+    except UnavailableError as reason:
+        skip_or_fail(str(reason))
+    text = dumped(kafka, write_snapshot(tmp_path, snapshot(topics=3, partitions=400)))
+    assert text.count(b'"type":"PARTITION_RECORD"') == 1_200
+    assert text.count(b"SnapshotHeader") == text.count(b"SnapshotFooter") == 1
+    assert (text.count(b"isvalid: true"), text.count(b"baseOffset: ")) == (4, 4)
+    assert b"Error at" not in text
