@@ -13,7 +13,14 @@ from tests.hostile_input.playing import play
 from tests.hostile_input.target import Target
 
 SEED = 1_000
-CASES = {"znodes": 100, "recordings": 60, "log-files": 80, "metadata-logs": 100, "controller-answers": 200, "broker": 200}
+CASES = {
+    "znodes": 100,
+    "recordings": 60,
+    "log-files": 80,
+    "metadata-logs": 100,
+    "controller-answers": 200,
+    "broker": 200,
+}
 """Of those that take long; the others are played more often."""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),

@@ -12,6 +12,7 @@ from typing import Final
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
+from model.hosts.process import uncollected
 from model.metadata_log.topics import Place
 from model.recordings.folder import said
 from model.recordings.playback import Stretch
@@ -32,9 +33,10 @@ class MetadataLogSource:
         delta, at = ClusterDelta(EMPTY).replay_all(_UNTOLD), Place()
         try:
             self._log = MetadataLog(name.path)
-            for step in self._log.steps(Until(name.offset, name.at_ms)):
-                delta.replay_all(step.facts)
-                at = step.at
+            with uncollected():
+                for step in self._log.steps(Until(name.offset, name.at_ms)):
+                    delta.replay_all(step.facts)
+                    at = step.at
         except MetadataLogError as error:
             raise SourceError(str(error)) from None
         if name.offset is not None and at.offset < name.offset:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from model.cluster import records as r
 from model.cluster.image_parts import Quorum
+from model.hosts.process import uncollected
 from model.log.records import Record, RecordBatch, records_of, scan
 from model.log.records.columns import batch_columns
 from model.metadata_log.replay import Replay
@@ -45,7 +46,8 @@ class LogFacts:
         match handed:
             case SnapshotRead(snapshot, data):
                 self._replay, self._is_listed = Replay(), False
-                self._at = _replay_snapshot(self._replay, snapshot, data)
+                with uncollected():
+                    self._at = _replay_snapshot(self._replay, snapshot, data)
             case BatchesCommitted(batches):
                 for batch in batches:
                     self._at = _replay_batches(self._replay, batch.data)
