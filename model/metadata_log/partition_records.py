@@ -6,14 +6,13 @@ directories as replicas or none. What is of another form, or damaged, is left to
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.cluster.partition_columns import StateColumns
 from model.cluster.topic_image import NOBODY, UNTOLD, Flags, Ints, Longs, rows_of
-from model.log.records.columns import RecordColumns
 
 _START: Final = b"\1\3"
 """Frame version and api key; the record's version is the byte behind them."""
@@ -25,6 +24,14 @@ _SMALLEST: Final = 40
 """Bytes of a record of version 0 whose arrays are empty."""
 _MOST: Final = 16
 """Replicas of a record that is read here: one with many must not make the rows of all others as wide."""
+
+
+class Values(NamedTuple):
+    """Values of many records where they lie: `data[start : start + size]` each; a size of -1 for null."""
+
+    data: bytes
+    starts: Longs  # [N]
+    sizes: Longs  # [N]
 
 
 @dataclass(frozen=True)
@@ -70,17 +77,17 @@ class PartitionsRead:
             yield at, count, -1
 
 
-def read_partitions(records: RecordColumns) -> PartitionsRead:
-    """Those of a snapshot's records that are of the usual form."""
-    data = np.frombuffer(records.data or b"\0", np.uint8)
-    is_whole = records.value_start + records.value_size <= len(records.data)
-    rows = np.flatnonzero((records.value_size >= _SMALLEST) & is_whole)
-    start = records.value_start[rows]
+def read_partitions(values: Values) -> PartitionsRead:
+    """Those of the records of a snapshot that are of the usual form."""
+    data = np.frombuffer(values.data or b"\0", np.uint8)
+    is_whole = values.starts + values.sizes <= len(values.data)
+    rows = np.flatnonzero((values.sizes >= _SMALLEST) & is_whole)
+    start = values.starts[rows]
     usual = (data[start] == _START[0]) & (data[start + 1] == _START[1]) & (data[start + 2] <= _NEWEST)
     rows, start = rows[usual], start[usual]
-    replicas, isr, rest, usual = _arrays(data, start, start + records.value_size[rows])
+    replicas, isr, rest, usual = _arrays(data, start, start + values.sizes[rows])
     rows, start, rest = rows[usual], start[usual], rest[usual]
-    number = np.ndarray(max(len(data) - 3, 0), ">i4", records.data, strides=(1,))
+    number = np.ndarray(max(len(data) - 3, 0), ">i4", values.data, strides=(1,))
     count = len(rows)
     untold, nobody = (np.broadcast_to(np.int32(mark), (count, 1)) for mark in (UNTOLD, NOBODY))
     states = StateColumns(
@@ -96,7 +103,7 @@ def read_partitions(records: RecordColumns) -> PartitionsRead:
         elr=untold,
         last_known_elr=untold,
     )
-    topics = np.ndarray(max(len(data) - 15, 0), "V16", records.data, strides=(1,))[start + _IDS_AT + 4]
+    topics = np.ndarray(max(len(data) - 15, 0), "V16", values.data, strides=(1,))[start + _IDS_AT + 4]
     placed = Placed(replicas[usual], states)
     with_elr = replace(placed, states=replace(states, elr=nobody, last_known_elr=nobody))
     return PartitionsRead(rows, topics, placed, with_elr)
@@ -131,4 +138,5 @@ def _brokers(data: NDArray[np.uint8], at: Longs, count: Longs) -> tuple[Ints, Fl
     is_there = np.arange(width) < count[:, None]
     places = at[:, None] + 4 * np.arange(width)
     found = np.where(is_there, number[np.where(is_there, places, 0)] if len(number) else NOBODY, NOBODY)
-    return found.astype(np.int32), ((found >= 0) | ~is_there).all(axis=1)
+    strange = np.count_nonzero(is_there & (found < 0), axis=1)
+    return found.astype(np.int32), strange == 0

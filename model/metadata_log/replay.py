@@ -15,9 +15,8 @@ from typing import Any, Final
 from model.cluster import records as r
 from model.cluster.ids import METADATA_VERSION
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
-from model.log.records.columns import RecordColumns
 from model.metadata_log.decoder import Decoded, decode, decode_control, uuid_text
-from model.metadata_log.partition_records import read_partitions
+from model.metadata_log.partition_records import Values, read_partitions
 from model.metadata_log.registry import Registry
 from model.metadata_log.topics import Place, Topics, UnusableError
 
@@ -73,17 +72,17 @@ class Replay:
         else:
             self._apply(found, at)
 
-    def load(self, records: RecordColumns) -> None:
+    def load(self, values: Values) -> None:
         """Records of a data batch of a snapshot, in order. Most are partitions, and those are taken many at a time."""
-        read = read_partitions(records)
-        view = memoryview(records.data)
-        for start, end, row in read.runs(len(records)):
+        read = read_partitions(values)
+        view = memoryview(values.data)
+        for start, end, row in read.runs(len(values.starts)):
             if row >= 0 and self._held is None:
                 placed = read.placed_with_elr if self._topics.tells_elr else read.placed
                 topic_id = uuid_text(read.topics[row].tobytes())
                 if self._topics.load(topic_id, placed.part(row, row + end - start)):
                     continue
-            places = zip(records.value_start[start:end].tolist(), records.value_size[start:end].tolist(), strict=True)
+            places = zip(values.starts[start:end].tolist(), values.sizes[start:end].tolist(), strict=True)
             for at, size in places:
                 self.take(None if size < 0 else bytes(view[at : at + size]), Place())
 

@@ -129,7 +129,8 @@ Bytes = NDArray[np.uint8]
 def record_starts(data: Bytes, begins: Int64s, counts: Int64s) -> Int64s:
     """The starts of `counts` records each in the runs that begin at `begins`, run after run. `data` is not empty."""
     if len(begins) < _FEW:
-        walked = (_walked(data, begin, count) for begin, count in zip(begins.tolist(), counts.tolist(), strict=True))
+        view = data.data
+        walked = (_walked(view, begin, count) for begin, count in zip(begins.tolist(), counts.tolist(), strict=True))
         return np.fromiter(chain.from_iterable(walked), np.int64, int(counts.sum()))
     first = np.cumsum(counts) - counts
     found = np.empty(int(counts.sum()), np.int64)
@@ -148,9 +149,8 @@ _FEW = 32
 """Runs for which a step of all of them together costs more than one after the other."""
 
 
-def _walked(data: Bytes, at: int, count: int) -> Iterator[int]:
+def _walked(view: memoryview, at: int, count: int) -> Iterator[int]:
     """The same of one run: a number is read as `_after` reads it."""
-    view = memoryview(data)
     last = len(view) - 1
     for _ in range(count):
         yield at

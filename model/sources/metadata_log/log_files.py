@@ -21,6 +21,7 @@ from model.log.names import LOG, segment_bases
 from model.log.records import Damage, DamageKind, RecordBatch, SegmentFile, crc_holds, records_of, scan
 from model.log.records.columns import batch_columns
 from model.metadata_log.decoder import Decoded, decode_control, java_text
+from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Replay
 from model.metadata_log.topics import Place
 from model.recordings.folder import said
@@ -229,7 +230,7 @@ def read_snapshot(snapshot: Snapshot, replay: Replay) -> Place:
                 if why or isinstance(batch, Damage):
                     raise MetadataLogError(f"{snapshot.path}: {why or 'ends in zeros'}: use another snapshot")
                 if not batch.is_control and (columns := batch_columns(source, batch)) is not None:
-                    replay.load(columns)
+                    replay.load(Values(columns.data, columns.value_start, columns.value_size))
                     continue
                 for record in records_of(source, batch):
                     if isinstance(record, Damage):

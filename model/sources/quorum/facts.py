@@ -12,6 +12,7 @@ from model.cluster.image_parts import Quorum
 from model.hosts.process import uncollected
 from model.log.records import Record, RecordBatch, records_of, scan
 from model.log.records.columns import batch_columns
+from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
@@ -88,7 +89,7 @@ def _replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -
         if not isinstance(batch, RecordBatch):
             break
         if is_snapshot and not batch.is_control and (columns := batch_columns(data, batch)) is not None:
-            replay.load(columns)
+            replay.load(Values(columns.data, columns.value_start, columns.value_size))
             continue
         for record in records_of(data, batch):
             if not isinstance(record, Record):

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from model.log.records import Record, RecordBatch, encode_batch, scan
-from model.log.records.columns import RecordColumns, batch_columns
-from model.metadata_log.partition_records import read_partitions
+from model.log.records.columns import batch_columns
+from model.metadata_log.partition_records import Values, read_partitions
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from tests.model.metadata_log.snapshot_writer import IN_BATCH, snapshot
@@ -19,14 +19,14 @@ from tests.model.metadata_log.writing import topic_id, written
 AT = Place(40, 3, 1_000)
 
 
-def columns(values: list[bytes | None]) -> RecordColumns:
+def columns(values: list[bytes | None]) -> Values:
     """As a batch holds them, and none of fewer than pay."""
     encoded = encode_batch([Record(number, 7, None, value) for number, value in enumerate(values)])
     (batch,) = scan(encoded)
     assert isinstance(batch, RecordBatch)
     found = batch_columns(encoded, batch)
     assert found is not None
-    return found
+    return Values(found.data, found.value_start, found.value_size)
 
 
 def one_by_one(values: list[bytes | None]) -> Replay:
@@ -135,7 +135,7 @@ def test_all_partitions_of_a_usual_snapshot_are_read_at_once() -> None:
     records = batch_columns(first, batch)
     assert records is not None
     assert len(records) == IN_BATCH
-    read = read_partitions(records)
+    read = read_partitions(Values(records.data, records.value_start, records.value_size))
     assert len(read.rows) == IN_BATCH - 1 - 12 - 3
     runs = [(end - start, row >= 0) for start, end, row in read.runs(IN_BATCH)]
     assert runs == [(14, False), (500, True), (1, False), (500, True), (1, False), (8, True)]
