@@ -46,7 +46,7 @@ What can be done (`do`), with its fields:
 What can be expected (`expect`), each `within_s` (30 if not said):
 
     led                 every partition has a leader, and that one's process runs
-    in-sync             every replica of every partition is in its ISR, and its broker's process runs
+    in-sync             every replica of every partition is in its ISR, and its broker's process runs, for a second
     controller          there is a controller whose process runs; `moved = true`: another one than before the last fault
     offline             `partition` has no leader
     leader              `partition` is led by `broker`; `moved = true`: by another one than before the last fault

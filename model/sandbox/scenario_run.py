@@ -5,6 +5,7 @@ cluster's.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, Self
@@ -199,6 +200,8 @@ class WatchedCluster:
 
 
 LOOK_EVERY_S = 0.05
+HOLDS_S = 1.0
+"""So long all replicas are to be in sync: ISRs are seen in ZooKeeper, a moment after their leaders tell of them."""
 
 
 class ScenarioTarget(Protocol):
@@ -262,10 +265,16 @@ class ScenarioRun:
         deadline = time.monotonic() + expectation.within_s
         if expectation.expect == "isr-kept":
             return await self._kept(deadline)
-        check = self._check(expectation)
-        while (reason := await check()) and time.monotonic() < deadline:
+        check, since = self._check(expectation), math.inf
+        holds_s = HOLDS_S if expectation.expect == "in-sync" else 0.0
+        while True:
+            reason, now = await check(), time.monotonic()
+            since = math.inf if reason else min(since, now)
+            if now - since >= holds_s:
+                return ""
+            if reason and now >= deadline:
+                return f"not within {expectation.within_s:g} s: {reason}"
             await asyncio.sleep(LOOK_EVERY_S)
-        return f"not within {expectation.within_s:g} s: {reason}" if reason else ""
 
     def _check(self, expectation: Expectation) -> Callable[[], Awaitable[str]]:
         if expectation.expect == "flowing":

@@ -33,6 +33,8 @@ from tui.engine.glyphs import ASCII
 
 SIZES = ((80, 24), (120, 40), (300, 80))
 LOGS = "kdrill-logs-"
+IN_WAVES = ("forecast", "lab", "lab_estate", "sweep_in_time")
+"""Pages that say what work took that is divided by how fast it goes."""
 LOOKS: dict[str, dict[str, Any]] = {"default": {}, "mono": {"theme": "mono"}, "ascii": {"ascii_only": True}}
 
 
@@ -114,7 +116,7 @@ async def differences(pilot: Keys, look: str, pages: Mapping[str, Page]) -> str:
         seen.add(mode(pilot))
         place = f"screens/{width}x{height}/{name}"
         lines = [re.sub(rf"(?<={LOGS})\w{{8}}", "########", mask(line)) for line in screen_lines(pilot.app)]
-        if name == "forecast":  # what it took, by which the work is divided, too
+        if name in IN_WAVES:
             lines = [re.sub(r"cost {6}[^│|]*", lambda found: "#" * len(found[0]), line) for line in lines]
         assert len(lines) == height
         match look:

@@ -41,6 +41,7 @@ WORDS: Mapping[str, str] = {
     "lagging": "LAG",
     "offset-out-of-range": "BAD OFFSET",
     "unreadable": "UNREADABLE",
+    "topic-without-id": "NO TOPIC ID",
     "views-differ": "MISMATCH",
     "voter-lags": "VOTER LAGS",
     "log-dir-failed": "LOG DIR",
