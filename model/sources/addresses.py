@@ -98,13 +98,17 @@ class KafkaAddress(msgspec.Struct, frozen=True):
 
 def parse_kafka_address(source: str) -> KafkaAddress:
     """A SOURCE of the form `kafka://…`, or a list of brokers without the scheme; raises SourceError with one line."""
+    return KafkaAddress(_servers(source, KAFKA_SCHEME, "broker", KAFKA_PORT))
+
+
+def _servers(source: str, scheme: str, role: str, default_port: int) -> tuple[tuple[str, int], ...]:
     check_no_login(source)
-    listed = source.removeprefix(KAFKA_SCHEME).rstrip("/")
+    listed = source.removeprefix(scheme).rstrip("/")
     if not listed or "/" in listed:
-        wrong = "names no broker" if not listed else f"a path in {listed!r} means nothing here"
-        raise SourceError(f"{source!r}: {wrong}: write kafka://host:port[,host:port…]")
-    servers = (host_and_port(source, text.strip(), KAFKA_PORT).rpartition(":") for text in listed.split(","))
-    return KafkaAddress(tuple((host.strip("[]"), int(port)) for host, _, port in servers))
+        wrong = f"names no {role}" if not listed else f"a path in {listed!r} means nothing here"
+        raise SourceError(f"{source!r}: {wrong}: write {scheme}host:port[,host:port…]")
+    servers = (host_and_port(source, text.strip(), default_port).rpartition(":") for text in listed.split(","))
+    return tuple((host.strip("[]"), int(port)) for host, _, port in servers)
 
 
 CONTROLLERS_SCHEME = "controllers://"
@@ -122,13 +126,7 @@ class ControllersAddress(msgspec.Struct, frozen=True):
 
 def parse_controllers_address(source: str) -> ControllersAddress:
     """A SOURCE of the form `controllers://…`; raises SourceError with one line."""
-    check_no_login(source)
-    listed = source.removeprefix(CONTROLLERS_SCHEME).rstrip("/")
-    if not listed or "/" in listed:
-        wrong = "names no controller" if not listed else f"a path in {listed!r} means nothing here"
-        raise SourceError(f"{source!r}: {wrong}: write controllers://host:port[,host:port…]")
-    servers = (host_and_port(source, text.strip(), CONTROLLER_PORT).rpartition(":") for text in listed.split(","))
-    return ControllersAddress(tuple((host.strip("[]"), int(port)) for host, _, port in servers))
+    return ControllersAddress(_servers(source, CONTROLLERS_SCHEME, "controller", CONTROLLER_PORT))
 
 
 class RecordingName(msgspec.Struct, frozen=True):
