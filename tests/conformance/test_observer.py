@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 
 import pytest
@@ -15,10 +15,8 @@ from model.interchange.topics_text import partition_line
 from model.log.records import RecordBatch, scan
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
 from model.observer.state import Standing
-from model.sources.addresses import ControllersAddress, parse_kafka_address, parse_source
+from model.sources.addresses import ControllersAddress, parse_source
 from model.sources.feed import Feed
-from model.sources.kafka.kafka_source import KafkaSource
-from model.sources.quorum.cluster_source import ClusterSource
 from model.sources.quorum.quorum_source import QuorumSource
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.client import Client
@@ -89,6 +87,15 @@ async def followed(controllers: str) -> AsyncIterator[Followed]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(quorum: KraftCluster) -> Iterator[None]:
+    """Of a broker with more partitions fewer events are told one by one, in whatever test comes next."""
+    client = Client(quorum.bootstrap)
+    before = client.topics()
+    yield
+    client.delete(client.topics() - before - {"__consumer_offsets"})
 
 
 async def make_topic(quorum: KraftCluster, name: str, *brokers: int) -> None:
@@ -219,25 +226,3 @@ async def test_the_cluster_is_shown_as_kafka_s_own_tool_tells_it(quorum: KraftCl
     finally:
         source.close()
         await asyncio.to_thread(quorum.restore)
-
-
-async def test_asked_for_its_brokers_a_cluster_is_followed_at_its_controllers(quorum: KraftCluster) -> None:
-    """Without an event: what brokers told first and what the log tells are one cluster."""
-    await make_topic(quorum, "found", 2, 4, 1)
-    source = ClusterSource(KafkaSource(parse_kafka_address(quorum.address(4)), interval_s=0.5))
-    feed = Feed(source.name, lambda _: None)
-    source.open(feed)
-    try:
-        await eventually_async(lambda: feed.moment.image.provenance.complete, "a first picture")
-        assert feed.moment.status.poll_ms or not feed.moment.status.verified_ms
-        await eventually_async(
-            lambda: feed.moment.status.phase == "live" and not feed.moment.status.poll_ms,
-            standing=lambda: feed.moment.status,
-        )
-        await agrees(quorum, feed)
-        await eventually_async(lambda: feed.moment.image.log_dirs.keys() >= {1, 2, 3, 4}, "log folders of the brokers")
-        assert [one for one in feed.moment.feed if one.subject.startswith(("broker ", "controller"))] == []
-        await make_topic(quorum, "found-later", 1)
-        await eventually_async(lambda: "found-later" in feed.moment.image.topics, "the news")
-    finally:
-        source.close()

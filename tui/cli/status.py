@@ -30,9 +30,8 @@ def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | Non
 
     With kafka-topics' text there may be, in the same file, what kafka-broker-api-versions printed: live brokers, racks.
 
-    The kdrill.status/1 object: source, phase (live, stale, snapshot), reason, warning; polled, why brokers are
-    asked although KRaft's metadata log could be followed; time_ms and zxid (of that log the offset) of the facts,
-    and verified_ms, when they were last known to be true; zookeeper_cost, what kdrill asks of it
+    The kdrill.status/1 object: source, phase (live, stale, snapshot), reason, warning; time_ms and zxid of the
+    facts, and verified_ms, when they were last known to be true; zookeeper_cost, what kdrill asks of it
     (requests_per_s, received_bytes_per_s, sent_bytes_per_s, in_flight, watches, latency_ms, is_holding_back) or
     null; cluster_id, kafka_generation; controller (broker, epoch); brokers (ids), unconfirmed_brokers (of them
     those that only old metadata of a KRaft cluster names); topics, partitions, groups, errors and warnings

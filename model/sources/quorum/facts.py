@@ -59,6 +59,10 @@ class LogFacts:
                     self._tell(Batch((r.QuorumDescribed(quorum=quorum),), -1, time.time_ns() // 1_000_000))
                 self._quorum = quorum
 
+    def led_by(self, leader: int, epoch: int) -> None:
+        """Who leads, as its answers say: a snapshot does not, where nobody was elected since."""
+        self._replay.assume_leader(leader, epoch, ())
+
     def list(self, cluster_id: str | None, others: Iterable[r.Record] = ()) -> None:
         """It is up to date: tells everything and `others`, unless that was told; and which cluster it is."""
         if self._is_listed and cluster_id == self._cluster_id:

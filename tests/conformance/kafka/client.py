@@ -5,7 +5,7 @@ In milliseconds, where each of Kafka's own commands (commands.py) is a JVM.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import (
@@ -32,6 +32,16 @@ class Client:
         replicas = [list(assignment[number]) for number in sorted(assignment)]
         new = NewTopic(topic, len(replicas), replica_assignment=replicas, config=settings)
         self.admin.create_topics([new], request_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
+
+    def topics(self) -> set[str]:
+        """Their names, as some broker knows them by now."""
+        return set(self.admin.list_topics(timeout=PATIENCE_S).topics)
+
+    def delete(self, topics: Collection[str]) -> None:
+        """Returns when the controller has done so."""
+        deleted = self.admin.delete_topics([*topics], request_timeout=PATIENCE_S) if topics else {}
+        for each in deleted.values():
+            each.result(PATIENCE_S)
 
     def partition(self, topic: str, number: int) -> PartitionView:
         """As some broker knows it by now: without leader and replicas where it knows of none."""

@@ -168,17 +168,15 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
     word, style = PHASES.get(facts.phase, (facts.phase.upper(), "waiting"))
     done, of = facts.progress
     long, short = f"{demo}{word} {age} old" if age else demo + word, f"{demo}{word} {age}".rstrip()
-    why = ""
     if facts.phase == "live" and facts.poll_ms:
         long = f"{word} polls {facts.poll_ms / 1000:g} s" + (f", {age} old" if age_ms >= _unsaid_ms(facts) else "")
-        why = facts.polled and f" ({facts.polled})"
     if facts.phase == "connecting" and facts.reason:
         return _wrong(NOT_CONNECTED, facts.reason, f"!! {NOT_CONNECTED} !!")
     if facts.phase == "starting":
         long, short = f"{word} {facts.reason}", word
     if facts.phase == "loading" and of:
         long, short = f"{demo}{word} {done:,} of {of:,}", f"{demo}{word} {100 * done // of}%"
-    return ((long + why, style), (long, style), (short, style))
+    return ((long, style), (long, style), (short, style))
 
 
 def _wrong(what: str, reason: str, short: str) -> tuple[Span, ...]:
