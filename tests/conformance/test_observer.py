@@ -146,8 +146,8 @@ async def test_a_quorum_followed_over_deaths_of_its_leaders(quorum: KraftCluster
         await told.live()
         await asyncio.to_thread(quorum.restore)
         await told.live()
-        leader, end = told.leader, told.end
         await eventually_async(lambda: told.quorum and {1, 2, 3} <= told.quorum.quorum.present, "all voters")
+    leader, end = told.leader, told.end
 
     log = on_disk(quorum, leader)
     assert {base: data for base, data in told.batches.items() if log.get(base) != data} == {}
