@@ -47,11 +47,6 @@ class KafkaSource(PollingSource):
             connect_s,
         )
 
-    @property
-    def view(self) -> ClusterView:
-        """What brokers told last."""
-        return self._view
-
     def want(self, *what: str) -> None:
         until_s, before = time.monotonic() + LEASE_S, self._wanted()
         self._until_s = {each: at_s for each, at_s in self._until_s.items() if at_s < math.inf}
