@@ -2,6 +2,7 @@
 
 import pytest
 from textual.app import ComposeResult
+from textual.geometry import Size
 
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_lines
@@ -61,3 +62,14 @@ async def test_a_frame_without_a_title_is_a_rule() -> None:
         app.query_one("#one", Framed).name_it("")
         await pilot.pause()
         assert screen_lines(app)[0].startswith("┌──────────┐")
+
+
+async def test_no_line_of_another_size_stays_where_a_frame_is_drawn_before_it_is_told_of_its_new_one() -> None:
+    app = Frames()
+    async with app.run_test(size=(24, 4)):
+        frame, size = app.query_one("#one", Framed), Size(9, 4)
+        frame.refresh()
+        frame.render_lines(frame.outer_size.region)
+        frame.name_it("Uno")
+        frame._size_updated(size, size, size)
+        assert [strip.cell_length for strip in frame.render_lines(size.region)] == [size.width] * size.height

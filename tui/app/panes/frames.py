@@ -18,6 +18,7 @@ from textual.widget import Widget
 
 from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.edge_lines import KeyFooter, keys_line
+from tui.app.widgets.lists import ContentShown
 from tui.app.widgets.prompt_line import PromptLine
 from tui.engine.rows import Line
 from tui.engine.text import cells, fit, plain
@@ -81,15 +82,13 @@ class Framed(StripWidget):
             self.title = title
             self._strips.pop("top", None)
             self.refresh(Region(-1, -1, self.outer_size.width, 1))
+            self.post_message(ContentShown(self))
 
     def be_at_hand(self, is_at_hand: bool) -> None:
         """Whether keys apply to this pane."""
         self.set_class(is_at_hand, "-at-hand")
         self.forget_strips()
         self.refresh()
-
-    def on_resize(self) -> None:
-        self.forget_strips()
 
     def forget_strips(self) -> None:
         self._strips.clear()

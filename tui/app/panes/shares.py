@@ -88,7 +88,10 @@ class _Shared(Layout):
         parent.pre_layout(self)
         placements: ArrangeResult = []
         start = 0
-        room = shares(size[self.axis], [claim_of(child, self.axis) for child in children])
+        claims = [claim_of(child, self.axis) for child in children]
+        if isinstance(parent, ByNeed):
+            parent.claimed = claims
+        room = shares(size[self.axis], claims)
         for child, extent in zip(children, room, strict=True):
             across = Region(start, 0, extent, size.height)
             region = Region(0, start, size.width, extent) if self.axis else across
@@ -103,7 +106,8 @@ ACROSS, DOWN = _Shared(0), _Shared(1)
 class ByNeed(Group):
     """Frames, or groups of them, that share the room by need, on the axis that CSS says: `layout: horizontal`."""
 
-    _claimed: tuple[tuple[Claim, Claim], ...] = ()
+    claimed: Sequence[Claim] = ()
+    """What the children asked for when they were last arranged."""
 
     @property
     def axis(self) -> int:
@@ -117,8 +121,6 @@ class ByNeed(Group):
     @on(ContentShown)
     def _look_again(self) -> None:
         shown = [child for child in self.children if child.display]
-        claims = tuple((claim_of(child, 0), claim_of(child, 1)) for child in shown)
-        if claims != self._claimed:
-            self._claimed = claims
+        if [claim_of(child, self.axis) for child in shown] != self.claimed:
             for child in shown[:1]:  # Textual has a widget's ancestors arranged anew, not the widget itself.
                 child.refresh(layout=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from rich.segment import Segment
-from textual.geometry import Region, Size
+from textual.geometry import NULL_SIZE, Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -39,6 +39,7 @@ class StripWidget(Widget):
         super().__init__(*children, id=id)
         self._lines_drawn: list[Strip] = []
         self._lines_due: set[int] = set()
+        self._size_drawn = NULL_SIZE
 
     @property
     def size(self) -> Size:
@@ -63,7 +64,7 @@ class StripWidget(Widget):
         raise NotImplementedError
 
     def forget_strips(self) -> None:
-        """The theme changed: whatever was kept in the old styles is worthless now."""
+        """The theme or the size changed: whatever was kept of the old one is worthless now."""
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """See Widget: these parts, or all of it, are drawn again with the next frame."""
@@ -78,11 +79,15 @@ class StripWidget(Widget):
         """See Widget: the lines of this part of the widget."""
         self._resolve()
         size = self.outer_size
+        if size != self._size_drawn:  # Textual may draw a widget in its new size before it sends it Resize.
+            self._size_drawn = size
+            self._lines_drawn = []
+            self.forget_strips()
         if crop != size.region:
             strips = [self.strip_at(y) for y in crop.line_range]
             return strips if crop.column_span == (0, size.width) else [each.crop(crop.x, crop.right) for each in strips]
         drawn = self._lines_drawn
-        if len(drawn) != size.height or (drawn and drawn[0].cell_length != size.width):
+        if not drawn:
             self._lines_drawn = drawn = [self.strip_at(y) for y in range(size.height)]
         else:
             for y in self._lines_due & set(range(size.height)):
