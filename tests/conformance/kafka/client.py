@@ -38,10 +38,11 @@ class Client:
         return set(self.admin.list_topics(timeout=PATIENCE_S).topics)
 
     def delete(self, topics: Collection[str]) -> None:
-        """Returns when the controller has done so."""
+        """Returns when the controller has done so; topics that it deleted before may still be listed by some broker."""
         deleted = self.admin.delete_topics([*topics], request_timeout=PATIENCE_S) if topics else {}
         for each in deleted.values():
-            each.result(PATIENCE_S)
+            if (error := each.exception(PATIENCE_S)) and error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise error
 
     def partition(self, topic: str, number: int) -> PartitionView:
         """As some broker knows it by now: without leader and replicas where it knows of none."""
