@@ -57,6 +57,7 @@ class ClusterSurvey:
             topics=topics_of(msgspec.structs.replace(metadata, partitions=partitions), self._moves),
             tells_elr=self._tells_elr,
             quorum=quorum,
+            controllers=self._quorums.controllers,
             log_dirs={broker: dirs for broker, dirs in self.view.log_dirs.items() if broker in metadata.brokers},
         )
 

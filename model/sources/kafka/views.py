@@ -62,6 +62,8 @@ class ClusterView(msgspec.Struct, frozen=True):
     """By entity as in Kafka's entity path; `server.properties/1` is broker 1's file."""
     quorum: Quorum | None = None
     log_dirs: Mapping[int, tuple[LogDir, ...]] = {}
+    controllers: tuple[tuple[str, int], ...] = ()
+    """Where the quorum's voters listen, in KRaft, as far as brokers tell."""
 
     def offline(self) -> dict[TopicPartition, tuple[int, ...]]:
         """Replicas that are offline on brokers that live: their log folder failed."""
