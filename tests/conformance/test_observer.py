@@ -259,6 +259,11 @@ async def is_followed(feed: Feed) -> None:
     )
 
 
+def voters(feed: Feed) -> list[tuple[str, str]]:
+    quorum = feed.moment.image.quorum
+    return [] if quorum is None else [(each.directory_id, *each.endpoints) for each in quorum.voters]
+
+
 def events(feed: Feed) -> list[str]:
     """Settings are read later, and the log knows those of everybody."""
     return [f"{one.subject}: {one.text}" for one in feed.moment.feed if one.kind not in ("loaded", "config-changed")]
@@ -275,7 +280,13 @@ async def test_asked_for_its_brokers_a_cluster_is_followed_at_its_controllers(qu
         async with asked_for_brokers(quorum, 1, 2) as feed:
             await eventually_async(lambda: feed.moment.image.provenance.complete, "a first picture")
             assert feed.moment.status.poll_ms or not feed.moment.status.verified_ms
+            expected = [
+                (quorum.directory_id(number), f"CONTROLLER://{address}")
+                for number, address in enumerate(quorum.controllers.split(","), 1)
+            ]
+            assert voters(feed) == expected
             await is_followed(feed)
+            assert voters(feed) == expected
             assert set(feed.moment.image.fenced) == {4}
             await agrees(quorum, feed)
             await eventually_async(lambda: feed.moment.image.log_dirs.keys() >= {1, 2, 3}, "log folders of the brokers")

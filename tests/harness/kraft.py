@@ -153,6 +153,11 @@ class KraftCluster:
         finally:
             self._nodes[number].resume()
 
+    @staticmethod
+    def directory_id(number: int) -> str:
+        """Of a node's only log directory."""
+        return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
+
     def metadata_folder(self, number: int) -> Path:
         """Where a node keeps the metadata log."""
         return self.folder / f"node-{number}" / "logs" / "__cluster_metadata-0"
@@ -201,14 +206,16 @@ class KraftCluster:
         )
         logs = path.parent / "logs"
         if number == 1:
-            voters = ",".join(f"{voter}@{self._advertised(voter)}:{_directory(voter)}" for voter in self._controllers)
+            voters = ",".join(
+                f"{voter}@{self._advertised(voter)}:{self.directory_id(voter)}" for voter in self._controllers
+            )
             format_storage(self.kafka, path, "--initial-controllers", voters)
         elif number in self._controllers:  # what the tool writes, without a JVM for it
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:
             logs.mkdir()
         (logs / "meta.properties").write_text(
-            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={_directory(number)}\n"
+            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={self.directory_id(number)}\n"
         )
 
 
@@ -217,11 +224,6 @@ def format_storage(kafka: Installation, properties: Path, *options: str) -> None
     words = ("format", "-t", CLUSTER_ID, "-c", str(properties), *options)
     command = kafka.java("kafka.tools.StorageTool", *words, heap_mb=128)
     subprocess.run(command, check=True, capture_output=True, timeout=90, env=java_environment())
-
-
-def _directory(number: int) -> str:
-    """The id of a node's only log directory."""
-    return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
 
 
 USER, PASSWORD = "alice", 'wonder"land\\canary'
