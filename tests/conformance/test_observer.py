@@ -259,7 +259,7 @@ async def is_followed(feed: Feed) -> None:
     )
 
 
-def voters(feed: Feed) -> list[tuple[str, str]]:
+def voters(feed: Feed) -> list[tuple[str, ...]]:
     quorum = feed.moment.image.quorum
     return [] if quorum is None else [(each.directory_id, *each.endpoints) for each in quorum.voters]
 
