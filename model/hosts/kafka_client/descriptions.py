@@ -10,7 +10,7 @@ other voters answer with NOT_LEADER_OR_FOLLOWER.
 """
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
@@ -40,12 +40,17 @@ def describe_cluster(connection: Connection) -> Entity:
     return shaped(request, include_cluster_authorized_operations=False, include_fenced_brokers=True)
 
 
-def fenced_brokers(response: Entity) -> Mapping[int, tuple[str, int, str | None]]:
-    """Host, port and rack of each broker that is fenced. Raises UnavailableError where the broker cannot tell."""
+def fenced_brokers(response: Entity, serving: Collection[int]) -> Mapping[int, tuple[str, int, str | None]]:
+    """Host, port and rack of each broker that is fenced, or was when metadata named those that serve.
+
+    Raises UnavailableError where the broker cannot tell.
+    """
     if (error := error_name(response.error_code)) != "NONE":
         raise UnavailableError(f"fenced brokers: {error}")
     return {
-        int(each.broker_id): (str(each.host), int(each.port), each.rack) for each in response.brokers if each.is_fenced
+        int(each.broker_id): (str(each.host), int(each.port), each.rack)
+        for each in response.brokers
+        if each.is_fenced or int(each.broker_id) not in serving
     }
 
 
