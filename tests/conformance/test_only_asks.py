@@ -97,14 +97,14 @@ def test_nothing_is_written_without_leave(kraft: KraftCluster, run: Run) -> None
     ],
 )
 def test_who_looks_only_reads(kraft: KraftCluster, run: Run, words: str) -> None:
-    """Who looks once, brokers alone; who stays, also the metadata log."""
+    """Who stays, also at the metadata log."""
     asked, writes, observed = kraft.asked, kraft.writes, kraft.asked_of_controllers
     run(words)
     assert (kraft.asked - asked)["Metadata"] > 0
     assert kraft.writes == writes
     told = kraft.asked_of_controllers - observed
     assert told.keys() <= OBSERVING
-    assert (told["Fetch"] > 0) == words.startswith("record")
+    assert told["Fetch"] > 0 or not words.startswith("record")
 
 
 async def test_a_dashboard_only_reads(kraft: KraftCluster) -> None:

@@ -1,9 +1,9 @@
 """`kafka://…` as a source: a cluster as its brokers tell it, and KRaft's metadata log once it can be followed.
 
-Brokers are polled from the beginning, and the first picture is theirs, groups and all: whoever looks only once asks
-nobody else. They name the quorum's controllers, which are tried then. Once the log is known up to its end, all that it
-tells comes from there, and only the rest from the brokers. Where it cannot be followed, or not any more, brokers tell
-everything, and `SourceStatus.polled` says why.
+Brokers are polled from the beginning, and the first picture is theirs, groups and all. They name the quorum's
+controllers, which are tried a moment later: whoever looks only once has gone by then. Once the log is known up to its
+end, all that it tells comes from there, and only the rest from the brokers. Where it cannot be followed, or not any
+more, brokers tell everything, and `SourceStatus.polled` says why.
 """
 
 import math
@@ -23,6 +23,8 @@ from model.sources.quorum.brokers_beside import BrokersBeside
 from model.sources.quorum.quorum_source import QuorumSource
 from model.sources.source import Batch, Progress, Sink, SourceStatus
 
+REST_S: Final = 1.0
+"""From the brokers' first picture to the first trial."""
 TRIAL_S: Final = 2.0
 """So long controllers are waited for that do not answer."""
 RETRY_S: Final = 60.0
@@ -41,6 +43,7 @@ class ClusterSource:
         trial_s: float = TRIAL_S,
         retry_s: float = RETRY_S,
         patience_s: float = PATIENCE_S,
+        rest_s: float = REST_S,
     ) -> None:
         """Controllers are logged in to by `security`, as kafka-python's options, like the brokers."""
         self._polling = polling
@@ -50,6 +53,8 @@ class ClusterSource:
         self._lock = threading.RLock()
         self._sink: Sink | None = None
         self._brokers = SourceStatus()
+        self._rest = threading.Timer(rest_s, self._consider)
+        self._rest.daemon = True
         self._trial: _Trial | None = None
         self._is_followed = False
         """Whether the log tells what it knows."""
@@ -79,6 +84,7 @@ class ClusterSource:
     def close(self) -> None:
         with self._lock:
             self._sink, trial = None, self._trial
+        self._rest.cancel()
         if trial is not None:
             trial.quorum.close()
         self._polling.close()
@@ -96,7 +102,10 @@ class ClusterSource:
         with self._lock:
             self._brokers = status
             self._say()
-        self._consider()
+        if self._rest.ident is None:
+            self._rest.start()
+        elif not self._rest.is_alive():
+            self._consider()
 
     def _tell_beside(self, batch: Batch) -> None:
         if self._is_followed:

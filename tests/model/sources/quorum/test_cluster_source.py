@@ -79,9 +79,11 @@ async def naming(voters: Voters | None) -> AsyncIterator[NamingBroker]:
 
 
 @contextmanager
-def followed(port: int, *, trial_s: float = 60.0, retry_s: float = 0.2, patience_s: float = 0.5) -> Iterator[Feed]:
+def followed(
+    port: int, *, trial_s: float = 60.0, retry_s: float = 0.2, patience_s: float = 0.5, rest_s: float = 0.0
+) -> Iterator[Feed]:
     polling = KafkaSource(KafkaAddress((("127.0.0.1", port),)), interval_s=0.1, connect_s=60.0)
-    source = ClusterSource(polling, None, trial_s, retry_s, patience_s)
+    source = ClusterSource(polling, None, trial_s, retry_s, patience_s, rest_s)
     moments: list[Moment] = []
     feed = Feed(source.name, moments.append)
     source.open(feed)
@@ -174,6 +176,15 @@ async def test_controllers_are_asked_nothing_until_brokers_told_everything(voter
         with followed(broker.port) as feed:
             await shows(feed, LOGGED)
     assert broker.asked_meanwhile == 0
+
+
+async def test_whoever_looks_once_asks_no_controller(voters: Voters) -> None:
+    async with naming(voters) as broker:
+        with followed(broker.port, rest_s=60.0) as feed:
+            await shows(feed, POLLED, "")
+            looked = feed.moment.status.verified_ms
+            await eventually_async(lambda: feed.moment.status.verified_ms > looked + 500, "more looks")
+    assert not voters.asked
 
 
 async def test_that_nobody_leads_controllers_is_said_while_they_are_tried(voters: Voters) -> None:
