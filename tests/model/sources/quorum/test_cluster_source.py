@@ -36,6 +36,17 @@ class NamingBroker(Broker):
         more = {ApiKey.DESCRIBE_QUORUM: Api(0, 2, self._quorum), ApiKey.LIST_GROUPS: Api(4, 4, self._groups)}
         return super().apis() | more
 
+    async def _configs(self, request: Request) -> Entity:
+        """One setting of its own file."""
+        setting = request.shape("DescribeConfigsResourceResult")(
+            name="log.dirs", value="/data", read_only=True, config_source=4, is_sensitive=False, synonyms=(),
+            documentation=None,
+        )  # fmt: skip
+        told = request.shape("DescribeConfigsResult")(
+            error_code=ErrorCode.none, error_message=None, resource_type=4, resource_name="1", configs=(setting,)
+        )
+        return request.answer("DescribeConfigsResponse", results=(told,))
+
     async def _groups(self, request: Request) -> Entity:
         if self.asked_meanwhile < 0:
             await asyncio.sleep(0.3)
@@ -124,6 +135,7 @@ async def test_the_first_picture_is_the_brokers_and_the_log_takes_over(voters: V
                 feed.moment.image.provenance.source,
             )
             assert image.provenance.complete
+            assert image.configs["server.properties/1"] == {"log.dirs": "/data"}, "what only brokers know"
     assert voters.asked.keys() <= {ApiKey.FETCH, ApiKey.FETCH_SNAPSHOT, ApiKey.DESCRIBE_CLUSTER}, "only reads"
 
 
@@ -191,5 +203,5 @@ async def test_that_nobody_leads_controllers_is_said_while_they_are_tried(voters
     for voter in voters.quorum.voters.values():
         voter.epoch, voter.leader = 4, -1
     async with naming(voters) as broker:
-        with followed(broker.port) as feed:
+        with followed(broker.port, trial_s=600.0) as feed:
             await shows(feed, POLLED, "controllers cannot be followed: a controller is being elected (epoch 4)")
