@@ -386,4 +386,4 @@ def _named(partitions: Iterable[str]) -> str:
 
 
 def _ordinal(number: int) -> str:
-    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+    return {1: "first", 2: "second", 3: "third", 4: "fourth"}.get(number, f"{number}th")
