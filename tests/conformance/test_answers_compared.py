@@ -63,6 +63,7 @@ UNLIKE: Mapping[tuple[int, str], str] = {
     (16, r"^\.groups\[\]: "): "the same",
     (42, "'none', 'group_id_not_found'"): "the same",
     (47, "'none', 'group_id_not_found'"): "the same",
+    (50, "'unknown_server_error', 'resource_not_found'"): "a real one fails at a user called `..`, which ends its path",
     (60, "mismatched_endpoint_type"): "asked for controllers, which are no endpoints of their own under ZooKeeper",
 }
 """API, and a pattern of `path: theirs, ours` → why these may differ."""
