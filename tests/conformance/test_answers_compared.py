@@ -36,6 +36,8 @@ PATIENCE_S = 20.0
 CLOSED = "closed"
 READS = {1, 2, 3, 9, 10, 15, 16, 18, 23, 32, 35, 46, 60}
 TOPICS_CHANGE = {19, 20, 37}
+ALIKE = 5
+"""Looks in a row, 0.1 s together: a deletion is over on one side a little earlier than on the other."""
 OWN = re.compile(
     r"\.(throttle_time|throttle_time_ms|cluster_id|port|host|error_message|message|topic_id|session_id|producer_id"
     r"|log_append_time|client_host|log_dir|total_bytes|usable_bytes|size|finalized_features_epoch)$"
@@ -121,9 +123,10 @@ class Side:
 
 
 async def agree(theirs: Side, ours: Side) -> None:
-    """Waits until both know the same topics: each broker learns of them a moment after its controller has made them."""
-    deadline = time.monotonic() + PATIENCE_S
-    while await theirs.known() != await ours.known() and time.monotonic() < deadline:
+    """Waits until both know the same topics for a while: each broker learns a moment later what its controller did."""
+    deadline, alike = time.monotonic() + PATIENCE_S, 0
+    while alike < ALIKE and time.monotonic() < deadline:
+        alike = alike + 1 if await theirs.known() == await ours.known() else 0
         await asyncio.sleep(0.02)
 
 
@@ -164,11 +167,12 @@ async def test_random_requests_are_answered_alike(places: tuple[str, str]) -> No
     for number in range(REQUESTS):
         key, version = pairs[number % len(pairs)] if number < len(pairs) else dice.choice(pairs)
         request = requests.draw(key, version)
+        told = await answers(theirs, ours, key, request)
         if key in TOPICS_CHANGE:
             await agree(theirs, ours)
-        for each in unlike(key, *await answers(theirs, ours, key, request)):
+        for each in unlike(key, *told):
             line = f"{type(request).__name__} {each}"
             found[line] += 1
             examples.setdefault(line, (version, request))
-    told = [f"{count} {line}\n    {examples[line]}" for line, count in found.most_common()]
-    assert not told, "\n".join([f"{len(told)} kinds", *told])
+    lines = [f"{count} {line}\n    {examples[line]}" for line, count in found.most_common()]
+    assert not lines, "\n".join([f"{len(lines)} kinds", *lines])
