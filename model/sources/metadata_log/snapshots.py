@@ -39,6 +39,7 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
 
 
 def snapshot_of(path: Path) -> Snapshot | None:
+    """The snapshot of a file with such a name."""
     named = _SNAPSHOT_ID.fullmatch(path.name)
     return None if named is None else Snapshot(int(named[1]), int(named[2]), path)
 
