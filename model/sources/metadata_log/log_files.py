@@ -227,10 +227,17 @@ def _replayed(source: SegmentFile, batch: RecordBatch, replay: Replay, start: in
 def _quorum_state(folder: Path) -> QuorumState:
     try:
         noted: Any = json.loads(_noted(folder / "quorum-state") or "{}")
-        voters = tuple(sorted(int(each["voterId"]) for each in noted.get("currentVoters") or ()))
-        return QuorumState(int(noted.get("leaderId", -1)), int(noted.get("leaderEpoch", -1)), voters)
+        voters = tuple(sorted(_int32(each["voterId"]) for each in noted.get("currentVoters") or ()))
+        return QuorumState(_int32(noted.get("leaderId", -1)), _int32(noted.get("leaderEpoch", -1)), voters)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return QuorumState()
+
+
+def _int32(number: object) -> int:
+    """Raises ValueError for what is none: JSON has numbers of any size."""
+    if not isinstance(number, int) or not -(1 << 31) <= number < 1 << 31:
+        raise ValueError("no int32")
+    return number
 
 
 def _cluster_id(folder: Path) -> str | None:
