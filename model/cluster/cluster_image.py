@@ -13,8 +13,8 @@ import msgspec
 from model.cluster import records as r
 from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, KraftMetadata, LogDir, Quorum
-from model.cluster.partition_columns import states_of
-from model.cluster.topic_image import TopicImage, rows_of, told_in, unpadded
+from model.cluster.partition_columns import AssignmentColumns, states_of
+from model.cluster.topic_image import NOBODY, TopicImage, told_in, unpadded
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -235,12 +235,14 @@ def _controller(image: ClusterImage) -> Iterator[r.Record]:
 
 
 def _topic(topic: TopicImage) -> Iterator[r.Record]:
-    placed = zip(topic.partitions.tolist(), rows_of(topic.replicas), strict=True)
-    assigned = {partition: replicas for partition, replicas in placed if replicas}
-    if assigned:
+    partitions, replicas = topic.partitions, topic.replicas
+    if NOBODY in replicas[:, 0]:
+        is_placed = ~topic.orphaned
+        partitions, replicas = partitions[is_placed], replicas[is_placed]
+    if len(partitions):
         yield r.TopicAssigned(
             topic=topic.name,
-            replicas=assigned,
+            replicas=AssignmentColumns(partitions, replicas),
             topic_id=topic.topic_id,
             adding=topic.adding,
             removing=topic.removing,

@@ -4,7 +4,7 @@ A question about all of them is one vector operation. States are facts as they w
 one of them perhaps twice (see `latest`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -198,6 +198,36 @@ class StateColumns(Sequence[PartitionState]):
     def take(self, rows: Column | slice) -> "StateColumns":
         """These rows, in their order."""
         return StateColumns(**{name: getattr(self, name)[rows] for name in _FACTS})
+
+
+@dataclass(frozen=True, eq=False)
+class AssignmentColumns(Mapping[int, tuple[int, ...]]):
+    """Replicas by partition, as columns: partitions ascending, each with a replica at least."""
+
+    partitions: Ints  # [N]
+    replicas: Ints  # [N, RF], padded with -1
+
+    @cached_property
+    def _brokers(self) -> dict[int, tuple[int, ...]]:
+        return dict(zip(self.partitions.tolist(), rows_of(self.replicas), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._brokers)
+
+    def __getitem__(self, partition: int) -> tuple[int, ...]:
+        return self._brokers[partition]
+
+    def keys(self) -> KeysView[int]:
+        return self._brokers.keys()
+
+    def values(self) -> ValuesView[tuple[int, ...]]:
+        return self._brokers.values()
+
+    def items(self) -> ItemsView[int, tuple[int, ...]]:
+        return self._brokers.items()
 
 
 def columns_of(states: Sequence[PartitionState]) -> StateColumns:

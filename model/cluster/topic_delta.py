@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from model.cluster.ids import NO_STATE
-from model.cluster.partition_columns import StateColumns, columns_of, kept, latest_states, states_gone, states_of
+from model.cluster.partition_columns import (
+    AssignmentColumns,
+    StateColumns,
+    columns_of,
+    kept,
+    latest_states,
+    states_gone,
+    states_of,
+)
 from model.cluster.records import PartitionState, TopicAssigned
 from model.cluster.topic_image import (
     BROKERS_COLUMNS,
@@ -35,7 +43,8 @@ class TopicDelta:
 
     def assign(self, record: TopicAssigned) -> None:
         """The assignment znode was written. One that places no replica says no more than none at all."""
-        placed = any(record.replicas.values())
+        replicas = record.replicas
+        placed = len(replicas) > 0 if isinstance(replicas, AssignmentColumns) else any(replicas.values())
         self._assigned, self._unassigned = (record, False) if placed else (None, True)
 
     def unassign(self) -> None:
@@ -51,6 +60,8 @@ class TopicDelta:
 
     def apply(self) -> TopicImage | None:
         """The topic afterwards; the very same object where nothing differs, None where nothing is left of it."""
+        if (new := self._as_columns()) is not None:
+            return new
         base, written = self._base, latest_states(self._states)
         if base is not None and self._assigned is None and not self._unassigned:
             rows = _places(base.partitions, written.partition)
@@ -58,6 +69,20 @@ class TopicDelta:
                 return _with_states(base, rows, written)
         after = self._with_other_rows(written)
         return base if after == base else after
+
+    def _as_columns(self) -> TopicImage | None:
+        """A topic that was not known before and was told as columns of the same partitions; None for all others."""
+        record, states = self._assigned, self._states
+        if self._base is not None or record is None or len(states) != 1:
+            return None
+        placed, columns = record.replicas, vars(states[0])
+        if not isinstance(placed, AssignmentColumns) or placed.partitions is not columns["partition"]:
+            return None
+        if NO_STATE in columns["version"]:
+            return None
+        stated: dict[str, Column] = {name: columns[name] for name in _STATED}
+        said: dict[str, Any] = {name: getattr(record, name) for name in _BESIDE}
+        return TopicImage(self._name, placed.partitions, placed.replicas, **stated, **said)
 
     def _with_other_rows(self, written: StateColumns) -> TopicImage | None:
         """Partitions may come and go."""
@@ -81,6 +106,8 @@ class TopicDelta:
         """Partitions with replicas, ascending, and these replicas."""
         if self._assigned is not None:
             placed = self._assigned.replicas
+            if isinstance(placed, AssignmentColumns):
+                return placed.partitions, placed.replicas
             partitions, replicas = np.fromiter(placed, np.int32, len(placed)), padded(list(placed.values()))
             order = np.argsort(partitions)
             order = order[replicas[order, 0] != NOBODY]
@@ -127,9 +154,16 @@ def _with_states(topic: TopicImage, rows: Longs | None, states: StateColumns) ->
     written = {
         name: _carried(column, rows, values)
         for name, (column, values) in parts.items()
-        if (column[rows] != values).any()
+        if not _are_equal(column[rows], values)
     }
     return topic.with_states(rows, **written) if written else topic
+
+
+def _are_equal(some: Column, others: Column) -> bool:
+    """Columns of the same shape; of few rows in a third of the time that an elementwise comparison takes."""
+    if some.dtype == others.dtype:
+        return some.tobytes() == others.tobytes()
+    return bool((some == others).all())
 
 
 def _alike(some: Column, others: Column) -> tuple[Column, Column]:

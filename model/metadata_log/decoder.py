@@ -192,6 +192,14 @@ def uuid_text(raw: bytes) -> str:
     return b2a_base64(raw)[:22].translate(_URL_SAFE).decode()
 
 
+def uuid_texts(raw: bytes) -> list[str]:
+    """Many of them, 16 bytes each."""
+    # Groups of three bytes are four characters: with two bytes more, each begins a group.
+    apart = b"\0\0".join([raw[at : at + 16] for at in range(0, len(raw), 16)])
+    text = b2a_base64(apart, newline=False).translate(_URL_SAFE).decode()
+    return [text[at : at + 22] for at in range(0, len(text), 24)]
+
+
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 

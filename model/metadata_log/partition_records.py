@@ -1,9 +1,11 @@
-"""Many PartitionRecords at once, as columns: a snapshot has one for each partition, and hardly anything else.
+"""Many records at once, as columns: a snapshot has one for each topic and each partition, and hardly anything else.
 
-Read here are those of the usual form: versions 0 to 2, no tags, nobody added or removed, at most 16 replicas, as many
-directories as replicas or none. What is of another form, or damaged, is left to `decoder`; both say the same.
+Read here are those of the usual form: PartitionRecords of versions 0 to 2 without tags, nobody added or removed, 1 to
+16 replicas, as many directories as replicas or none; TopicRecords with a short name. What is of another form, or
+damaged, is left to `decoder`; both say the same.
 """
 
+import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -13,15 +15,19 @@ from numpy.typing import NDArray
 
 from model.cluster.partition_columns import StateColumns
 from model.cluster.topic_image import NOBODY, UNTOLD, Flags, Ints, Longs, rows_of
+from model.metadata_log.decoder import java_text, uuid_texts
 
-_START: Final = b"\1\3"
-"""Frame version and api key; the record's version is the byte behind them."""
+_TOPIC, _PARTITION = 2, 3
+"""Api keys: the byte behind the frame version, which is 1, and before the record's version."""
 _NEWEST: Final = 2
 _IDS_AT: Final = 3
 """The partition's number, and the topic's id behind it."""
 _ARRAYS_AT: Final = 23
 _SMALLEST: Final = 40
 """Bytes of a record of version 0 whose arrays are empty."""
+_NAME_AT: Final = 3
+_SMALLEST_TOPIC: Final = 21
+"""Bytes of a TopicRecord whose name is empty."""
 _MOST: Final = 16
 """Replicas of a record that is read here: one with many must not make the rows of all others as wide."""
 
@@ -38,58 +44,118 @@ class Values(NamedTuple):
 class Placed:
     """What PartitionRecords say, in their order; nobody is being added or removed."""
 
-    replicas: Ints  # [N, RF], padded with -1
+    replicas: Ints  # [N, RF], padded with -1; none is empty
     states: StateColumns
 
     def __len__(self) -> int:
         return len(self.replicas)
 
-    def part(self, start: int, end: int) -> "Placed":
-        """Some that follow each other."""
-        return Placed(self.replicas[start:end], self.states[start:end])
+
+class PlacedRun(NamedTuple):
+    """Some that follow each other: of one topic, partitions ascending."""
+
+    placed: Placed
+    start: int
+    end: int
+
+    def states(self) -> StateColumns:
+        return self.placed.states.take(slice(self.start, self.end))
+
+    def replicas(self) -> Ints:
+        return self.placed.replicas[self.start : self.end]
 
     def assignment(self) -> dict[int, tuple[int, ...]]:
         """Partition → replicas."""
-        return dict(zip(self.states.partition.tolist(), rows_of(self.replicas), strict=True))
+        partitions = self.placed.states.partition[self.start : self.end]
+        return dict(zip(partitions.tolist(), rows_of(self.replicas()), strict=True))
+
+
+class Run(NamedTuple):
+    """Records that follow each other, `first` to `end`, and what they are."""
+
+    first: int
+    end: int
+    row: int = -1
+    """Of the first of PartitionRecords of one topic, partitions ascending."""
+    topic_id: str = ""
+    """Of these, or of a TopicRecord."""
+    name: str | None = None
+    """Of a TopicRecord; None and no row: to be read one by one."""
 
 
 @dataclass(frozen=True)
-class PartitionsRead:
+class RecordsRead:
     """Those of a snapshot's records that could be read; it does not say when, or by whom, a state was written."""
 
-    rows: Longs  # [N] which of the records, ascending
+    rows: Longs  # [N] which of the records are PartitionRecords, ascending
     topics: NDArray[np.void]  # [N] ids of 16 bytes
-    placed: Placed  # what is not told of eligible leader replicas is not known
-    placed_with_elr: Placed  # what is not told of eligible leader replicas is that there are none
+    placed: Placed  # [N] what is not told of eligible leader replicas is not known
+    placed_with_elr: Placed  # [N] what is not told of eligible leader replicas is that there are none
+    created: list[tuple[int, str, str]]  # which of the records are TopicRecords, ascending; their ids and names
 
-    def runs(self, count: int) -> Iterator[tuple[int, int, int]]:
-        """All of `count` records: from where to where, and the first's row here; -1: to be read one by one."""
-        at, rows = 0, self.rows
-        cuts = np.flatnonzero((np.diff(rows) != 1) | (self.topics[1:] != self.topics[:-1])) + 1
-        starts = [0, *cuts.tolist()] if len(rows) else []
-        for start, end in zip(starts, [*cuts.tolist(), len(rows)], strict=False):
-            first = int(rows[start])
-            if at < first:
-                yield at, first, -1
-            at = first + end - start
-            yield first, at, start
+    def runs(self, count: int) -> Iterator[Run]:
+        """All of `count` records."""
+        at = 0
+        for run in heapq.merge((Run(row, row + 1, -1, *named) for row, *named in self.created), self._partitions()):
+            if at < run.first:
+                yield Run(at, run.first)
+            yield run
+            at = run.end
         if at < count:
-            yield at, count, -1
+            yield Run(at, count)
+
+    def _partitions(self) -> Iterator[Run]:
+        rows = self.rows
+        if not len(rows):
+            return
+        is_next = np.diff(rows) == 1
+        is_next &= (self.topics[1:] == self.topics[:-1]) & (np.diff(self.placed.states.partition) > 0)
+        cuts = np.flatnonzero(~is_next) + 1
+        starts = np.concatenate(([0], cuts))
+        ends = np.append(cuts, len(rows))
+        first = rows[starts]
+        ids = uuid_texts(self.topics[starts].tobytes())
+        columns = (first.tolist(), (first + ends - starts).tolist(), starts.tolist(), ids)
+        yield from map(Run, *columns)
 
 
-def read_partitions(values: Values) -> PartitionsRead:
+def read_records(values: Values) -> RecordsRead:
     """Those of the records of a snapshot that are of the usual form."""
     data = np.frombuffer(values.data or b"\0", np.uint8)
     is_whole = values.starts + values.sizes <= len(values.data)
+    rows, topics, placed = _partitions(values, data, is_whole)
+    nobody = np.broadcast_to(np.int32(NOBODY), (len(rows), 1))
+    with_elr = replace(placed, states=replace(placed.states, elr=nobody, last_known_elr=nobody))
+    return RecordsRead(rows, topics, placed, with_elr, _created(values, data, is_whole))
+
+
+def _created(values: Values, data: NDArray[np.uint8], is_whole: Flags) -> list[tuple[int, str, str]]:
+    """TopicRecords of version 0 with a name of at most 126 bytes, and no tags."""
+    rows = np.flatnonzero((values.sizes >= _SMALLEST_TOPIC) & is_whole)
+    start = values.starts[rows]
+    size = data[start + _NAME_AT].astype(np.int64) - 1
+    usual = (data[start] == 1) & (data[start + 1] == _TOPIC) & (data[start + 2] == 0)
+    usual &= (size >= 0) & (size < 0x7F) & (values.sizes[rows] == _SMALLEST_TOPIC + size)
+    usual &= data.take(start + _SMALLEST_TOPIC - 1 + size, mode="clip") == 0
+    rows, name_at, size = rows[usual], start[usual] + _NAME_AT + 1, size[usual]
+    id_at = name_at + size
+    ids = uuid_texts(np.ndarray(max(len(data) - 15, 0), "V16", values.data, strides=(1,))[id_at].tobytes())
+    places = zip(name_at.tolist(), id_at.tolist(), strict=True)
+    names = [java_text(values.data[at:end]) for at, end in places]
+    return list(zip(rows.tolist(), ids, names, strict=True))
+
+
+def _partitions(values: Values, data: NDArray[np.uint8], is_whole: Flags) -> tuple[Longs, NDArray[np.void], Placed]:
+    """PartitionRecords: which records they are, their topics, and what they say."""
     rows = np.flatnonzero((values.sizes >= _SMALLEST) & is_whole)
     start = values.starts[rows]
-    usual = (data[start] == _START[0]) & (data[start + 1] == _START[1]) & (data[start + 2] <= _NEWEST)
+    usual = (data[start] == 1) & (data[start + 1] == _PARTITION) & (data[start + 2] <= _NEWEST)
     rows, start = rows[usual], start[usual]
     replicas, isr, rest, usual = _arrays(data, start, start + values.sizes[rows])
     rows, start, rest = rows[usual], start[usual], rest[usual]
     number = np.ndarray(max(len(data) - 3, 0), ">i4", values.data, strides=(1,))
     count = len(rows)
-    untold, nobody = (np.broadcast_to(np.int32(mark), (count, 1)) for mark in (UNTOLD, NOBODY))
+    untold = np.broadcast_to(np.int32(UNTOLD), (count, 1))
     states = StateColumns(
         partition=number[start + _IDS_AT].astype(np.int32),
         leader=number[rest].astype(np.int32),
@@ -104,16 +170,19 @@ def read_partitions(values: Values) -> PartitionsRead:
         last_known_elr=untold,
     )
     topics = np.ndarray(max(len(data) - 15, 0), "V16", values.data, strides=(1,))[start + _IDS_AT + 4]
-    placed = Placed(replicas[usual], states)
-    with_elr = replace(placed, states=replace(states, elr=nobody, last_known_elr=nobody))
-    return PartitionsRead(rows, topics, placed, with_elr)
+    return rows, topics, Placed(replicas[usual], states)
 
 
 def _arrays(data: NDArray[np.uint8], start: Longs, end: Longs) -> tuple[Ints, Ints, Longs, Flags]:
     """Replicas, ISR, where the leader stands, and which records have the usual form up to where they end."""
     replica_count, isr_at, usual = _counted(data, start + _ARRAYS_AT, 4)
     isr_count, removing_at, fits = _counted(data, isr_at, 4)
-    usual &= fits & (data.take(removing_at, mode="clip") == 1) & (data.take(removing_at + 1, mode="clip") == 1)
+    usual &= (
+        (replica_count > 0)
+        & fits
+        & (data.take(removing_at, mode="clip") == 1)
+        & (data.take(removing_at + 1, mode="clip") == 1)
+    )
     rest = removing_at + 2
     folder_count, tags_at, fits = _counted(data, rest + 12, 16)
     is_old = data[start + 2] == 0

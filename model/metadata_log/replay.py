@@ -18,7 +18,7 @@ from model.cluster import records as r
 from model.cluster.ids import METADATA_VERSION
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
 from model.metadata_log.decoder import Decoded, decode, decode_control, uuid_text
-from model.metadata_log.partition_records import Values, read_partitions
+from model.metadata_log.partition_records import PlacedRun, Values, read_records
 from model.metadata_log.registry import Registry, endpoints_text
 from model.metadata_log.topics import Place, Topics, UnusableError
 
@@ -77,16 +77,19 @@ class Replay:
             self._apply(found, at)
 
     def load(self, values: Values) -> None:
-        """Records of a data batch of a snapshot, in order. Most are partitions, and those are taken many at a time."""
-        read = read_partitions(values)
-        view = memoryview(values.data)
-        for start, end, row in read.runs(len(values.starts)):
-            if row >= 0 and self._held is None:
-                placed = read.placed_with_elr if self._topics.tells_elr else read.placed
-                topic_id = uuid_text(read.topics[row].tobytes())
-                if self._topics.load(topic_id, placed.part(row, row + end - start)):
+        """Records of data batches of a snapshot, in order: topics and partitions, which most are, many at a time."""
+        read = read_records(values)
+        topics, view = self._topics, memoryview(values.data)
+        for first, end, row, topic_id, name in read.runs(len(values.starts)):
+            if self._held is None:
+                if name is not None:
+                    topics.create(name, topic_id)
                     continue
-            places = zip(values.starts[start:end].tolist(), values.sizes[start:end].tolist(), strict=True)
+                if row >= 0:
+                    placed = read.placed_with_elr if topics.tells_elr else read.placed
+                    if topics.load(topic_id, PlacedRun(placed, row, row + end - first)):
+                        continue
+            places = zip(values.starts[first:end].tolist(), values.sizes[first:end].tolist(), strict=True)
             for at, size in places:
                 self.take(None if size < 0 else bytes(view[at : at + size]), Place())
 
@@ -171,7 +174,7 @@ _APPLY: Final[Mapping[int, _Apply]] = MappingProxyType(
     {
         0: lambda _, registry, fields, at: registry.register_broker(fields, at),
         1: lambda _, registry, fields, at: registry.unregister_broker(fields),
-        2: lambda topics, _, fields, at: topics.create(fields),
+        2: lambda topics, _, fields, at: topics.create(fields["name"], fields["topicId"]),
         3: lambda topics, _, fields, at: topics.place(fields, at),
         4: lambda _, registry, fields, at: registry.configure(fields),
         5: lambda topics, _, fields, at: topics.change(fields, at),

@@ -4,14 +4,14 @@ Partitions are kept as the states that facts are told in: the partition epoch st
 Source: `org.apache.kafka.image.TopicDelta`, `TopicsDelta`, `org.apache.kafka.metadata.PartitionRegistration` (4.3).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 import msgspec
 
 from model.cluster import records as r
-from model.cluster.partition_columns import latest_states
-from model.metadata_log.partition_records import Placed
+from model.cluster.partition_columns import AssignmentColumns, latest_states
+from model.metadata_log.partition_records import PlacedRun
 
 RECOVERING: Final = 1
 """`LeaderRecoveryState`: the leader was elected unclean, and has not caught up with itself yet."""
@@ -36,6 +36,10 @@ class Place(msgspec.Struct, frozen=True):
 class _Topic:
     """One topic; what was touched since facts were told last."""
 
+    __slots__ = (
+        "adding", "is_assigned", "loaded", "name", "removing", "replicas", "states", "topic_id", "written",
+    )  # fmt: skip
+
     def __init__(self, name: str, topic_id: str) -> None:
         self.name = name
         self.topic_id = topic_id
@@ -45,41 +49,47 @@ class _Topic:
         self.states: dict[int, r.PartitionState] = {}
         self.is_assigned = False
         self.written: set[int] = set()
-        self.loaded: list[Placed] = []
+        self.loaded: list[PlacedRun] = []
         """What a snapshot says of it, as columns, until somebody wants one of its partitions."""
 
-    def load(self, placed: Placed) -> None:
+    def load(self, run: PlacedRun) -> None:
         """Many partitions; as columns where all of the topic is, and was not told yet."""
         if self.states or (self.loaded and not self.is_assigned):
             self.open()
-            for partition, replicas in placed.assignment().items():
+            for partition, replicas in run.assignment().items():
                 self.assign(partition, replicas, (), ())
-            for state in placed.states:
+            for state in run.states():
                 self.write(state)
         else:
-            self.loaded.append(placed)
+            self.loaded.append(run)
             self.is_assigned = True
 
     def open(self) -> None:
         """From now on each of its partitions can be looked at and written."""
-        for placed in self.loaded:
-            self.replicas |= placed.assignment()
-            self.states |= {state.partition: state for state in placed.states}
+        for run in self.loaded:
+            self.replicas |= run.assignment()
+            self.states |= {state.partition: state for state in run.states()}
         if self.loaded and self.is_assigned:
             self.written.update(self.states)
         self.loaded = []
 
-    def written_states(self) -> Sequence[r.PartitionState]:
-        """Those that were not told yet, partitions ascending."""
-        if self.loaded:
-            return latest_states([placed.states for placed in self.loaded]) if self.is_assigned else ()
-        return tuple(self.states[partition] for partition in sorted(self.written))
+    def news(self) -> tuple[Mapping[int, Brokers] | None, Sequence[r.PartitionState]]:
+        """Replicas of all partitions where they were not told yet, and states that were not, partitions ascending."""
+        if not self.loaded:
+            states = tuple(self.states[partition] for partition in sorted(self.written))
+            return self.assignment() if self.is_assigned else None, states
+        if not self.is_assigned:
+            return None, ()
+        if len(self.loaded) == 1:
+            states = self.loaded[0].states()
+            return AssignmentColumns(states.partition, self.loaded[0].replicas()), states
+        return self.assignment(), latest_states([run.states() for run in self.loaded])
 
     def assignment(self) -> dict[int, Brokers]:
         """The replicas of all partitions."""
         found = dict(self.replicas)
-        for placed in self.loaded:
-            found |= placed.assignment()
+        for run in self.loaded:
+            found |= run.assignment()
         return found
 
     def assign(self, partition: int, replicas: Brokers, adding: Brokers, removing: Brokers) -> None:
@@ -107,9 +117,8 @@ class Topics:
         self._touched: dict[str, _Topic] = {}
         self._gone: dict[str, set[int]] = {}
 
-    def create(self, fields: dict[str, Any]) -> None:
+    def create(self, name: str, topic_id: str) -> None:
         """TopicRecord: a name that is used again has a new id, and nothing of what it had."""
-        name, topic_id = fields["name"], fields["topicId"]
         if name in self._ids:
             self._remove(self._ids[name])
         self._ids[name] = topic_id
@@ -155,13 +164,13 @@ class Topics:
             )
         )
 
-    def load(self, topic_id: str, placed: Placed) -> bool:
+    def load(self, topic_id: str, run: PlacedRun) -> bool:
         """PartitionRecords of one topic; whether it is there."""
         topic = self._topics.get(topic_id)
         if topic is None:
             return False
         self._touched[topic_id] = topic
-        topic.load(placed)
+        topic.load(run)
         return True
 
     def change(self, fields: dict[str, Any], at: Place) -> None:
@@ -224,16 +233,16 @@ class Topics:
             yield r.PartitionStatesRemoved(topic=name, partitions=tuple(sorted(partitions)), **when)
             yield r.TopicRemoved(topic=name, **when)
         for topic in self._touched.values():
-            if topic.is_assigned:
+            replicas, states = topic.news()
+            if replicas is not None:
                 yield r.TopicAssigned(
                     topic=topic.name,
-                    replicas=topic.assignment(),
+                    replicas=replicas,
                     topic_id=topic.topic_id,
                     adding=dict(topic.adding),
                     removing=dict(topic.removing),
                     **when,
                 )
-            states = topic.written_states()
             if len(states):
                 yield r.PartitionStatesWritten(topic=topic.name, states=states, **when)
             topic.is_assigned, topic.written = False, set()

@@ -48,6 +48,8 @@ RIGHT: Final = "CLUSTER_ACTION"
 """On the cluster: who may read the metadata log, where rights are checked."""
 MOST_GARBLED, MOST_LOST_SNAPSHOTS = 2, 3
 """So often in a row, then it is plain that the next time will be the same."""
+MOST_SNAPSHOT_BYTES, MOST_PIECES = 2 << 30, 8_192
+"""Of a snapshot that is read: a million partitions take 130 MB, in pieces of 1 MiB."""
 HURRIED_MS, REST_MS = 20, 50
 """Who answers sooner than this and has no news does not wait as it is asked to: it gets a rest."""
 
@@ -193,6 +195,11 @@ def _take_piece(turn: Turn, answer: SnapshotFetched) -> None:
         raise GarbledError(
             f"bytes {answer.position} to {answer.position + len(answer.data)} of {answer.size} of snapshot "
             f"{answer.snapshot}, those from {download.position} on of {download.id} were due"
+        )
+    if answer.size > MOST_SNAPSHOT_BYTES or len(download.pieces) >= MOST_PIECES:
+        raise GarbledError(
+            f"snapshot {download.id} has {answer.size:,} bytes, in pieces such as one of {len(answer.data):,}: at most "
+            f"{MOST_SNAPSHOT_BYTES:,} bytes are read, in {MOST_PIECES:,} pieces"
         )
     download = Download(download.id, (*download.pieces, answer.data), end, answer.size)
     if end < answer.size:

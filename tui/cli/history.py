@@ -3,8 +3,9 @@
 For people it is printed in 80 columns: each cluster's figures, the largest first.
 """
 
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from shlex import quote
@@ -27,9 +28,10 @@ from model.analyses.history.results import (
 from model.analyses.history.tables import merged
 from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
+from model.sources.addresses import parse_metadata_log
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import takes_engine
-from tui.cli.output import Duration, json_line
+from tui.cli.output import Duration, json_line, tell
 from tui.engine.glyphs import ASCII
 from tui.engine.history.hours import cell_text, grid_of, took
 from tui.engine.history.queries import CHURN, LOST
@@ -249,19 +251,23 @@ def history(
     """What happened in recorded clusters: leader flaps, leaderships lost and ISR churn by broker and hour, rebalance
     storms, time without a leader, the worst moments and what a drill says about the worst one.
 
-    DIR is what kdrill record wrote. Times are UTC. With --spark-master the workers read the files, so DIR must be
-    visible to them.
+    DIR is what kdrill record wrote, or a KRaft node's folder __cluster_metadata-0. Times are UTC. With --spark-master
+    the workers read the files, so DIR must be visible to them; a metadata log is read on this machine.
 
     \b
     Example: kdrill history recordings --last 30d
              kdrill history recordings --cluster prod-eu1 --from 2026-11-01 --to 2026-12-01 --json
+             kdrill history /var/lib/kraft/__cluster_metadata-0
     """
-    try:
-        parameters = parameters_of([folder.absolute() for folder in folders], clusters, *period)
-    except RecordingError as error:
-        raise click.ClickException(str(error)) from None
-    parameters = msgspec.structs.replace(parameters, drills=not no_drill)
-    read, outcome, partly = _read(parameters, engine)
+    with tempfile.TemporaryDirectory(prefix="kdrill-history-") as kept:
+        try:
+            recordings = _recordings(folders, Path(kept))
+            parameters = parameters_of([*recordings], clusters, *period)
+        except RecordingError as error:
+            raise click.ClickException(str(error)) from None
+        parameters = msgspec.structs.replace(parameters, drills=not no_drill)
+        read, outcome, partly = _read(parameters, engine)
+    outcome = msgspec.structs.replace(outcome, result=_named(outcome.result, recordings))
     if not outcome.result.clusters:
         raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
     if as_json:
@@ -271,6 +277,42 @@ def history(
             click.echo(line)
         _print_read(read, outcome, partly)
     return 0
+
+
+def _recordings(folders: Sequence[Path], kept: Path) -> dict[Path, Path]:
+    """Recordings to read, and as what they were named; metadata logs become recordings below `kept`.
+
+    Raises RecordingError.
+    """
+    found: dict[Path, Path] = {}
+    for number, folder in enumerate(folders):
+        log = parse_metadata_log(str(folder)) if folder.exists() else None
+        if log is None:
+            found[folder.absolute()] = folder.absolute()
+        else:
+            # Decoding logs takes a while to load, and only they need it.
+            from model.sources.metadata_log.recorded import record_log  # noqa: PLC0415
+
+            found[record_log(log.path, kept / str(number), tell)] = log.path.absolute()
+    return found
+
+
+def _named(result: HistoryResult, recordings: Mapping[Path, Path]) -> HistoryResult:
+    """The result, whose sources are what was named."""
+
+    def named(moment: WorstMoment) -> WorstMoment:
+        path, _, when = moment.source.rpartition("@")
+        return msgspec.structs.replace(moment, source=f"{recordings.get(Path(path), path)}@{when}")
+
+    clusters = tuple(
+        msgspec.structs.replace(
+            each,
+            worst=each.worst and named(each.worst),
+            moments_by_hour=tuple(map(named, each.moments_by_hour)),
+        )
+        for each in result.clusters
+    )
+    return HistoryResult(clusters)
 
 
 def _read(parameters: HistoryParameters, engine: Engine) -> tuple[HistoryParameters, EngineResult, str]:

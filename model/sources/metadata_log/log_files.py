@@ -4,7 +4,7 @@ A node's folder has segments (`<base offset>.log`), snapshots (`<end offset>-<ep
 `quorum-state`. Reading begins at the log's first record, or at a snapshot where the log's beginning was deleted or much
 would have to be read. What follows damage, a gap or a smaller epoch is not read: nobody knows whether it is meant.
 
-Source: `org.apache.kafka.snapshot.Snapshots`, `org.apache.kafka.raft.FileQuorumStateStore` (4.3).
+Source: `org.apache.kafka.raft.FileQuorumStateStore` (4.3).
 """
 
 import json
@@ -12,29 +12,32 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
 from model.cluster import records as r
 from model.log.names import LOG, segment_bases
-from model.log.records import Damage, DamageKind, RecordBatch, SegmentFile, crc_holds, records_of, scan
-from model.log.records.columns import batch_columns
-from model.metadata_log.decoder import Decoded, decode_control, java_text
-from model.metadata_log.partition_records import Values
-from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Replay
+from model.log.records import Damage, RecordBatch, SegmentFile, records_of, scan
+from model.metadata_log.decoder import java_text
+from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.recordings.folder import said
+from model.sources.metadata_log.snapshots import (
+    MetadataLogError,
+    Snapshot,
+    Whole,
+    checked,
+    control_number,
+    read_parts,
+    snapshot_of,
+    unsound,
+)
 
 WHOLE_BYTES: Final = 32 << 20
 """A log of at most so many bytes is read from its beginning: then of everything is known when it was written."""
-_SNAPSHOT_ID: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _MOST_NOTED: Final = 1 << 16
 """Bytes that `quorum-state` and `meta.properties` may have."""
-
-
-class MetadataLogError(Exception):
-    """A log or a snapshot that cannot be used; the message is one line that names the file and the way out."""
 
 
 class Until(msgspec.Struct, frozen=True):
@@ -47,14 +50,6 @@ class Until(msgspec.Struct, frozen=True):
         return (self.offset is None or place.offset <= self.offset) and (
             self.at_ms is None or place.time_ms <= self.at_ms
         )
-
-
-class Snapshot(msgspec.Struct, frozen=True, order=True):
-    """A `.checkpoint` file. `end_offset` is the first offset that is not in it."""
-
-    end_offset: int
-    epoch: int
-    path: Path
 
 
 class QuorumState(msgspec.Struct, frozen=True):
@@ -70,6 +65,12 @@ class Step(msgspec.Struct, frozen=True):
 
     at: Place
     facts: list[r.Record]
+    read: int = 0
+    """More of this snapshot follows, and belongs to the same moment; bytes of it that were read so far."""
+    size: int = 0
+    """Of that snapshot, bytes."""
+    is_anew: bool = False
+    """The snapshot that was told until now turned out to be damaged: none of it holds."""
 
 
 class MetadataLog:
@@ -87,7 +88,7 @@ class MetadataLog:
         except OSError as error:
             raise MetadataLogError(f"{path}: cannot be read: {error.strerror or error}") from None
         self._size = sum(sizes)
-        self.snapshots = sorted(found for name in names if (found := _snapshot(folder / name)))
+        self.snapshots = sorted(found for name in names if (found := snapshot_of(folder / name)))
         if not is_folder and not self.snapshots:
             self.snapshots = [Snapshot(0, 0, path)]  # of another name, such as bootstrap.checkpoint
         self.quorum_state = _quorum_state(folder) if is_folder else QuorumState()
@@ -99,13 +100,30 @@ class MetadataLog:
 
     def steps(self, until: Until) -> Iterator[Step]:
         """From the beginning on, a step for each batch that said something. Raises MetadataLogError."""
-        self.remarks = []
-        replay, at, self.begins_at = self._beginning(until)
-        facts: list[r.Record] = [r.GenerationRecognised(generation="kraft")]
-        if self.cluster_id is not None:
-            facts.append(r.ClusterIdentified(cluster_id=self.cluster_id))
-        told, first_ms = replay.facts(at), 0
-        facts, is_known = [*facts, *told], bool(told)
+        facts: list[r.Record] = []
+        for part in self.parts(until):
+            facts = part.facts if part.is_anew else [*facts, *part.facts]
+            if not part.read and not part.is_anew:
+                yield Step(part.at, facts)
+                facts = []
+
+    def parts(self, until: Until) -> Iterator[Step]:
+        """The same, with what a large snapshot says in parts."""
+        self.remarks, self.begins_at = [], 0
+        replay, at, facts = Replay(), Place(), self._named()
+        is_known, first_ms = False, 0
+        for snapshot in self._beginnings(until):
+            at, self.begins_at = snapshot.at, snapshot.end_offset
+            try:
+                for read in read_parts(snapshot, replay):
+                    told = replay.facts(at)
+                    yield Step(at, [*facts, *told], read, snapshot.size)
+                    facts, is_known = [], is_known or bool(told)
+                break
+            except MetadataLogError as error:
+                self.remarks.append(str(error))
+                replay, at, facts, is_known, self.begins_at = Replay(), Place(), self._named(), False, 0
+                yield Step(at, [], is_anew=True)
         for source, batch in self._batches(self.begins_at):
             if not until.has(Place(batch.base_offset, time_ms=batch.max_timestamp)):
                 first_ms = batch.max_timestamp
@@ -124,11 +142,18 @@ class MetadataLog:
         if replay.trouble:
             self.remarks.append(replay.trouble)
 
-    def _beginning(self, until: Until) -> tuple[Replay, Place, int]:
-        """What a snapshot says, its last record, and the offset after it; nothing where the log says it all."""
+    def _named(self) -> list[r.Record]:
+        facts: list[r.Record] = [r.GenerationRecognised(generation="kraft")]
+        return facts if self.cluster_id is None else [*facts, r.ClusterIdentified(cluster_id=self.cluster_id)]
+
+    def _beginnings(self, until: Until) -> Iterator[Whole]:
+        """Snapshots to begin at, the next one if that cannot be used; none where the log says it all.
+
+        Raises MetadataLogError where none of them can be, and the log does not say it.
+        """
         first = self._segments[0][0] if self._segments else None
         if first == 0 and 0 < self._size <= WHOLE_BYTES:
-            return Replay(), Place(), 0
+            return
         usable = [each for each in self.snapshots if each.end_offset >= (first or 0)]
         if until.offset is not None:
             usable = [each for each in usable if each.end_offset <= until.offset + 1]
@@ -136,19 +161,19 @@ class MetadataLog:
             usable.reverse()
         earliest_ms = 0
         for snapshot in usable:
-            replay = Replay()
             try:
-                at = read_snapshot(snapshot, replay)
+                whole = checked(snapshot)
             except MetadataLogError as error:
                 self.remarks.append(str(error))
                 continue
-            if until.at_ms is None or at.time_ms <= until.at_ms:
-                return replay, at, snapshot.end_offset
-            earliest_ms = at.time_ms
-        if first == 0:
-            return Replay(), Place(), 0
-        why = self.remarks[-1] if self.remarks else f"{self._path}: {self._lack(until, first, earliest_ms)}"
-        raise MetadataLogError(why)
+            if until.at_ms is None or whole.at.time_ms <= until.at_ms:
+                yield whole
+            else:
+                earliest_ms = whole.at.time_ms
+        if first != 0:
+            raise MetadataLogError(
+                self.remarks[-1] if self.remarks else f"{self._path}: {self._lack(until, first, earliest_ms)}"
+            )
 
     def _lack(self, until: Until, first: int | None, earliest_ms: int) -> str:
         if earliest_ms and until.at_ms is not None:
@@ -171,7 +196,7 @@ class MetadataLog:
             try:
                 with SegmentFile(path) as source:
                     for batch in scan(source):
-                        why = _unsound(source, batch, expected, epoch)
+                        why = unsound(source, batch, expected, epoch)
                         if why:
                             self.remarks.append(f"{path.name} {why}: what follows offset {expected - 1} is not read")
                             return
@@ -180,21 +205,6 @@ class MetadataLog:
                             expected, epoch = batch.last_offset + 1, batch.partition_leader_epoch
             except OSError as error:
                 raise MetadataLogError(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
-def _unsound(source: SegmentFile, batch: RecordBatch | Damage, expected: int, epoch: int) -> str:
-    """Why a batch cannot be the next one; empty if it can. Zeros at the end are a file that is in use."""
-    if isinstance(batch, Damage):
-        return "" if batch.kind is DamageKind.ZEROS else f"is damaged at byte {batch.position} ({batch.cause})"
-    if batch.magic < 2 or not crc_holds(source, batch):
-        return f"is damaged at byte {batch.position} (its CRC does not hold)"
-    if batch.last_offset < batch.base_offset:
-        return f"is damaged at byte {batch.position} (a batch that ends before it begins)"
-    if batch.base_offset > expected or (batch.base_offset < expected <= batch.last_offset and epoch):
-        return f"goes on at offset {batch.base_offset}"
-    if batch.partition_leader_epoch < epoch:
-        return f"goes on in epoch {batch.partition_leader_epoch} at offset {batch.base_offset}, after epoch {epoch}"
-    return ""
 
 
 def _replayed(source: SegmentFile, batch: RecordBatch, replay: Replay, start: int, until: Until) -> Place:
@@ -214,60 +224,20 @@ def _replayed(source: SegmentFile, batch: RecordBatch, replay: Replay, start: in
     return at
 
 
-def control_number(key: bytes | None) -> int:
-    """The type of a control record; -1 for a key that is too short."""
-    return -1 if key is None or len(key) < 4 else int.from_bytes(key[2:4], "big", signed=True)
-
-
-def read_snapshot(snapshot: Snapshot, replay: Replay) -> Place:
-    """All of a snapshot; where and when its last record was written. Raises MetadataLogError where it is not whole."""
-    kinds: list[int] = []
-    time_ms = 0
-    try:
-        with SegmentFile(snapshot.path) as source:
-            for batch in scan(source):
-                why = _unsound(source, batch, batch.base_offset if isinstance(batch, RecordBatch) else 0, 0)
-                if why or isinstance(batch, Damage):
-                    raise MetadataLogError(f"{snapshot.path}: {why or 'ends in zeros'}: use another snapshot")
-                if not batch.is_control and (columns := batch_columns(source, batch)) is not None:
-                    replay.load(Values(columns.data, columns.value_start, columns.value_size))
-                    continue
-                for record in records_of(source, batch):
-                    if isinstance(record, Damage):
-                        where = f"is damaged at byte {record.position} ({record.cause})"
-                        raise MetadataLogError(f"{snapshot.path}: {where}: use another snapshot")
-                    if not batch.is_control:
-                        replay.take(record.value, Place())
-                        continue
-                    kinds.append(control_number(record.key))
-                    if kinds[-1] == SNAPSHOT_HEADER:
-                        time_ms = header_time(record.value)
-                    replay.take_control(kinds[-1], record.value, Place(time_ms=time_ms))
-    except OSError as error:
-        raise MetadataLogError(f"{snapshot.path}: cannot be read: {error.strerror or error}") from None
-    if not kinds or kinds[0] != SNAPSHOT_HEADER or kinds[-1] != SNAPSHOT_FOOTER:
-        raise MetadataLogError(f"{snapshot.path}: no whole snapshot: it lacks its header or footer; use another one")
-    return Place(snapshot.end_offset - 1, snapshot.epoch, time_ms)
-
-
-def header_time(value: bytes | None) -> int:
-    """When the last record that a snapshot holds was written, as its header says, ms; 0 where it does not."""
-    found = decode_control(SNAPSHOT_HEADER, value)
-    return cast(int, found.fields["lastContainedLogTimestamp"]) if isinstance(found, Decoded) else 0
-
-
-def _snapshot(path: Path) -> Snapshot | None:
-    named = _SNAPSHOT_ID.fullmatch(path.name)
-    return None if named is None else Snapshot(int(named[1]), int(named[2]), path)
-
-
 def _quorum_state(folder: Path) -> QuorumState:
     try:
         noted: Any = json.loads(_noted(folder / "quorum-state") or "{}")
-        voters = tuple(sorted(int(each["voterId"]) for each in noted.get("currentVoters") or ()))
-        return QuorumState(int(noted.get("leaderId", -1)), int(noted.get("leaderEpoch", -1)), voters)
+        voters = tuple(sorted(_int32(each["voterId"]) for each in noted.get("currentVoters") or ()))
+        return QuorumState(_int32(noted.get("leaderId", -1)), _int32(noted.get("leaderEpoch", -1)), voters)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return QuorumState()
+
+
+def _int32(number: object) -> int:
+    """Raises ValueError for what is none: JSON has numbers of any size."""
+    if not isinstance(number, int) or not -(1 << 31) <= number < 1 << 31:
+        raise ValueError("no int32")
+    return number
 
 
 def _cluster_id(folder: Path) -> str | None:

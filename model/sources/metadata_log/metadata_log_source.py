@@ -4,6 +4,7 @@ It is what one node has. A record counts once a majority has it, and which recor
 end may never have counted. So the status says how far it goes, and in which epoch.
 """
 
+import threading
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Final
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
-from model.hosts.process import uncollected
+from model.hosts.process import crash_line, uncollected
 from model.metadata_log.topics import Place
 from model.recordings.folder import said
 from model.recordings.playback import Stretch
@@ -21,43 +22,115 @@ from model.sources.file_source import END_MS
 from model.sources.metadata_log.log_files import MetadataLog, MetadataLogError, Step, Until
 from model.sources.source import Batch, Sink, SourceError, SourceStatus
 
-_UNTOLD: Final = (r.ZnodeUnreadable(path="/consumers", reason=r.UNTOLD),)
+FIRST_BYTES: Final = 1 << 20
+"""Of a snapshot, read at once."""
+MANY: Final = 10_000
+"""Facts that are told together."""
+FAREWELL_S: Final = 1.0
+
+_UNTOLD: Final[tuple[r.Record, ...]] = (r.ZnodeUnreadable(path="/consumers", reason=r.UNTOLD),)
 """Brokers keep groups in a topic of their own."""
 
 
 class MetadataLogSource:
-    """Raises SourceError where it cannot be read, or knows nothing of the time or offset that is asked for."""
+    """Raises SourceError where it cannot be read, or knows nothing of the time or offset that is asked for.
+
+    A snapshot of more than some MB is read in a thread once it is open, and told in parts; so what is wrong behind its
+    beginning is told then: the source closes.
+    """
 
     def __init__(self, name: MetadataLogName) -> None:
         self._name = name
-        delta, at = ClusterDelta(EMPTY).replay_all(_UNTOLD), Place()
+        self._at = Place()
+        self._facts: list[r.Record] = [*_UNTOLD]
+        self._has_quorum = self._is_read = self._is_closed = False
+        self._thread: threading.Thread | None = None
         try:
             self._log = MetadataLog(name.path)
+            self._parts = self._log.parts(Until(name.offset, name.at_ms))
             with uncollected():
-                for step in self._log.steps(Until(name.offset, name.at_ms)):
-                    delta.replay_all(step.facts)
-                    at = step.at
+                self._begin()
         except MetadataLogError as error:
             raise SourceError(str(error)) from None
-        if name.offset is not None and at.offset < name.offset:
-            raise SourceError(f"{name.path}: ends at offset {at.offset}, before {name.offset}")
-        self._image = delta.apply(Provenance(self.name, at.offset, at.time_ms, complete=True))
-        self._at, self._remarks = at, tuple(self._log.remarks)
         self._times = array("q")
+
+    def _begin(self) -> None:
+        """Reads all, or the beginning of a large snapshot."""
+        delta = ClusterDelta(EMPTY)
+        for step in self._parts:
+            if step.is_anew:
+                delta, self._facts = ClusterDelta(EMPTY), [*_UNTOLD]
+                continue
+            self._see(step)
+            self._facts += step.facts
+            if FIRST_BYTES <= step.read < step.size:
+                return
+            if not step.read:
+                delta.replay_all(self._facts)
+                self._facts = []
+        self._end()
+        image = delta.apply(Provenance(self.name, self._at.offset, self._at.time_ms, complete=True))
+        self._facts = [*records_of(image)]
+
+    def _see(self, step: Step) -> None:
+        self._at = step.at
+        self._has_quorum |= any(isinstance(fact, r.QuorumDescribed) for fact in step.facts[-1:])
+
+    def _end(self) -> None:
+        self._is_read = True
+        wanted, found = self._name.offset, self._at.offset
+        if wanted is not None and found < wanted:
+            raise MetadataLogError(f"{self._name.path}: ends at offset {found}, before {wanted}")
 
     @property
     def name(self) -> str:
         return str(self._name)
 
     def open(self, sink: Sink) -> None:
-        records = [*records_of(self._image)]
-        if self._image.quorum is None:
-            records.append(r.ZnodeUnreadable(path="/controller", reason=r.UNTOLD))
-        at = self._at
-        sink.take(Batch(tuple(records), at.offset, at.time_ms, listing=True))
-        reason = f"metadata log on disk, last record {said(at.time_ms)}"
-        warning = "; ".join((self._standing(), *self._remarks))
-        sink.report(SourceStatus("snapshot", at.time_ms, reason, verified_ms=at.time_ms, warning=warning))
+        with uncollected():
+            self._tell(sink, 0 if self._is_read else 1)
+        if not self._is_read:
+            self._thread = threading.Thread(target=self._read_on, args=(sink,), name="metadata-log", daemon=True)
+            self._thread.start()
+
+    def _tell(self, sink: Sink, part: int, *, is_anew: bool = False) -> None:
+        """What was read since the last time; `is_anew`: nothing holds that was told before."""
+        facts, at = self._facts, self._at
+        self._facts = []
+        if self._is_read and not self._has_quorum:
+            facts.append(r.ZnodeUnreadable(path="/controller", reason=r.UNTOLD))
+        sink.take(Batch(tuple(facts), at.offset, at.time_ms, listing=self._is_read, part=part, fresh=is_anew))
+        if self._is_read:
+            reason = f"metadata log on disk, last record {said(at.time_ms)}"
+            warning = "; ".join((self._standing(), *self._log.remarks))
+            sink.report(SourceStatus("snapshot", at.time_ms, reason, verified_ms=at.time_ms, warning=warning))
+
+    def _read_on(self, sink: Sink) -> None:
+        """The rest of a large snapshot, and what follows it."""
+        part, is_anew = 1, False
+        try:
+            for step in self._parts:
+                if self._is_closed:
+                    return
+                if step.is_anew:
+                    part, is_anew = 0, True
+                    self._facts, self._has_quorum = [*_UNTOLD], False
+                    continue
+                self._see(step)
+                self._facts += step.facts
+                if step.read or len(self._facts) > MANY:
+                    part += 1
+                    with uncollected():
+                        self._tell(sink, part, is_anew=is_anew)
+                    is_anew = False
+                if step.read:
+                    sink.report(SourceStatus("loading", done=step.read, total=step.size))
+            self._end()
+            self._tell(sink, part + 1, is_anew=is_anew)
+        except MetadataLogError as error:
+            sink.report(SourceStatus("closed", reason=str(error)))
+        except Exception as error:
+            sink.report(SourceStatus("closed", reason=f"{self._name.path}: {crash_line(error)}"))
 
     def _standing(self) -> str:
         """How far it goes, and what is not certain about it."""
@@ -113,4 +186,6 @@ class MetadataLogSource:
             raise SourceError(str(error)) from None
 
     def close(self) -> None:
-        """Nothing is open."""
+        self._is_closed = True
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(FAREWELL_S)

@@ -17,7 +17,7 @@ from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
 from model.sources.kafka.views import essence
-from model.sources.metadata_log.log_files import control_number, header_time
+from model.sources.metadata_log.snapshots import control_number, header_time
 from model.sources.source import Batch
 
 

@@ -46,8 +46,10 @@ from model.observer.messages import (
     TimePassed,
     Unanswered,
 )
+from model.recordings.folder import RecordingError
 from model.sources.addresses import MetadataLogName
 from model.sources.metadata_log.metadata_log_source import MetadataLogSource
+from model.sources.metadata_log.recorded import record_log
 from model.sources.quorum.facts import LogFacts
 from model.sources.source import Batch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
@@ -63,6 +65,7 @@ from tui.engine.text import plain
 _LOG = f"{0:020}.log"
 _CHECKPOINT = f"{40:020}-{1:010}.checkpoint"
 _TEXTS = ("quorum-state", "meta.properties")
+_TIMES = (1_000, 1_000, 1_700_000_000_000, 4_000_000_000_000)
 _LARGEST_OFFSET = 2**63 - 200
 """Where a log begins at most: offsets behind it fit their field."""
 _SMALL = 30_000
@@ -122,7 +125,8 @@ def _batches(random: Random, offset: int, elected: float) -> Iterator[tuple[byte
             yield _control(random, offset - 1, epoch), offset
             continue
         made = [_value(random) for _ in range(random.choice((1, 2, 5, 40)))]
-        records = [Record(offset + number, 1_000, None, value) for number, value in enumerate(made)]
+        time_ms = random.choice(_TIMES) + random.choice((0, 7, 200_000_000))
+        records = [Record(offset + number, time_ms, None, value) for number, value in enumerate(made)]
         batch = encode_batch(records, leader_epoch=epoch, codec=random.choice((Codec.NONE, Codec.NONE, *Codec)))
         offset += len(records)
         yield _with_other_body(random, batch) if random.random() < 0.2 else batch, offset
@@ -192,6 +196,8 @@ def _judge_file(case: bytes, folder: Path) -> None:
         _open(MetadataLogName(place / name))
     if name not in _TEXTS:
         _dump(place / name)
+    if not offset % 4:
+        _record(place, folder / "recorded")
 
 
 def _open(name: MetadataLogName) -> None:
@@ -205,6 +211,15 @@ def _open(name: MetadataLogName) -> None:
     except SourceError as error:
         check_error(error)
     sink.look()
+
+
+def _record(path: Path, folder: Path) -> None:
+    """As history is told of it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        record_log(path, folder, check_error)
+    except RecordingError as error:
+        check_error(error)
 
 
 def _dump(path: Path) -> None:

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import ClusterImage, records_of
 from model.cluster.ids import TopicPartition
-from model.cluster.partition_columns import PartitionColumns, restacked, stacked
-from model.cluster.records import PartitionState
-from model.cluster.topic_image import STATE_COLUMNS, TopicImage, rows_of
+from model.cluster.partition_columns import AssignmentColumns, PartitionColumns, restacked, stacked
+from model.cluster.records import PartitionState, TopicAssigned
+from model.cluster.topic_image import STATE_COLUMNS, TopicImage, padded, rows_of
 from tests.model.cluster.build import image, state, topic, written
 
 BEFORE = image(*topic("a", (1, 2, 3), 2), *topic("b", (2, 3)), *topic("c", (1,), 3))
@@ -54,3 +54,17 @@ def _rows(columns: PartitionColumns) -> list[tuple[object, ...]]:
     numbers = [getattr(columns, name).tolist() for name in ("topic", "partitions", *STATE_COLUMNS)]
     assert columns.replicas.dtype == columns.isr.dtype == np.int32
     return list(zip(*numbers, rows_of(columns.replicas), rows_of(columns.isr), strict=True))
+
+
+def test_assignments_as_columns_are_the_mapping_that_they_stand_for():
+    columns = AssignmentColumns(np.array([0, 3, 7], np.int32), padded([(1, 2), (3,), (2, 1)]))
+    expected = {0: (1, 2), 3: (3,), 7: (2, 1)}
+    assert columns == expected
+    assert (len(columns), list(columns), columns[3], columns.get(4)) == (3, [0, 3, 7], (3,), None)
+    assert [*columns.items()] == [*expected.items()]
+    assert [*columns.values()] == [*expected.values()]
+    assert columns.keys() == expected.keys()
+    assert columns != {**expected, 7: (1, 2)}
+    assigned = TopicAssigned(topic="t", replicas=expected)
+    assert image(TopicAssigned(topic="t", replicas=columns)).topics == image(assigned).topics
+    assert assigned in [*records_of(image(assigned))]

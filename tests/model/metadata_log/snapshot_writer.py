@@ -15,8 +15,8 @@ BROKERS = 12
 FACTOR = 3
 IN_BATCH = 1024
 """Records that Kafka's `BatchAccumulator` puts into one batch of a snapshot at most."""
-_TOPIC_ID = slice(7, 23)
-"""Where the topic id stands in a PartitionRecord; the partition's number is the four bytes before it."""
+IDS = slice(3, 23)
+"""Where a PartitionRecord or PartitionChangeRecord has the partition's number, and the topic's id behind it."""
 
 
 def snapshot(topics: int, partitions: int, epoch: int = 1) -> Iterator[bytes]:
@@ -64,7 +64,7 @@ def _topics(topics: int, partitions: int) -> Iterator[bytes]:
         raw = (topic + 1).to_bytes(16)
         for number in range(partitions):
             form = forms[number % BROKERS]
-            yield form[: _TOPIC_ID.start - 4] + number.to_bytes(4) + raw + form[_TOPIC_ID.stop :]
+            yield form[: IDS.start] + number.to_bytes(4) + raw + form[IDS.stop :]
 
 
 def _partition(replicas: list[int]) -> bytes:

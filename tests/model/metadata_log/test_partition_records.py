@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model.log.records import Record, RecordBatch, encode_batch, scan
 from model.log.records.columns import batch_columns
-from model.metadata_log.partition_records import Values, read_partitions
+from model.metadata_log.partition_records import Values, read_records
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from tests.model.metadata_log.snapshot_writer import IN_BATCH, snapshot
@@ -135,15 +135,24 @@ def test_all_partitions_of_a_usual_snapshot_are_read_at_once() -> None:
     records = batch_columns(first, batch)
     assert records is not None
     assert len(records) == IN_BATCH
-    read = read_partitions(Values(records.data, records.value_start, records.value_size))
-    assert len(read.rows) == IN_BATCH - 1 - 12 - 3
-    runs = [(end - start, row >= 0) for start, end, row in read.runs(IN_BATCH)]
-    assert runs == [(14, False), (500, True), (1, False), (500, True), (1, False), (8, True)]
+    read = read_records(Values(records.data, records.value_start, records.value_size))
+    assert (len(read.rows), len(read.created)) == (IN_BATCH - 1 - 12 - 3, 3)
+    runs = [(run.end - run.first, run.row >= 0, run.name) for run in read.runs(IN_BATCH)]
+    topics = [f"topic-{number:06}" for number in range(3)]
+    assert runs == [
+        (13, False, None),
+        (1, False, topics[0]),
+        (500, True, None),
+        (1, False, topics[1]),
+        (500, True, None),
+        (1, False, topics[2]),
+        (8, True, None),
+    ]
     assert np.array_equal(read.placed.replicas[:2], [[1, 2, 3], [2, 3, 4]])
 
 
 def test_a_length_that_cannot_be_takes_no_memory() -> None:
     huge = b"\1\3\2" + bytes(20) + b"\xff\xff\xff\xff\x0f" + bytes(60)
     wide = b"\1\3\2" + bytes(20) + b"\x7f" + bytes(4 * 126) + b"\1\1\1" + bytes(12) + b"\1\0"
-    read = read_partitions(columns([huge, wide] * 100))
+    read = read_records(columns([huge, wide] * 100))
     assert (len(read.rows), read.placed.replicas.shape[1]) == (0, 1)

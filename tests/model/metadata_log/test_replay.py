@@ -15,7 +15,7 @@ from model.cluster.snapshot_image import document_of, image_of
 from model.cluster.topic_image import unpadded
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
-from model.sources.metadata_log.log_files import Snapshot, control_number, read_snapshot
+from model.sources.metadata_log.snapshots import Snapshot, checked, control_number, read_parts
 from tests.model.metadata_log.kept import DATA, LOG, QUORUM, RELEASES, checkpoint, records
 from tests.model.metadata_log.writing import topic_id, written
 
@@ -68,7 +68,9 @@ def of_log(path: Path, until: int) -> Cluster:
 def of_snapshot(path: Path) -> Cluster:
     cluster = Cluster()
     end, epoch = (int(number) for number in path.stem.split("-"))
-    cluster.publish(read_snapshot(Snapshot(end, epoch, path), cluster.replay))
+    snapshot = checked(Snapshot(end, epoch, path))
+    assert [*read_parts(snapshot, cluster.replay)][-1] == snapshot.size
+    cluster.publish(snapshot.at)
     return cluster
 
 

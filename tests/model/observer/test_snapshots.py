@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from model.observer.follow import MOST_PIECES, MOST_SNAPSHOT_BYTES
 from model.observer.messages import FetchLog, FetchSnapshot, Leader, LogFetched, LogPosition, SnapshotFetched
 from tests.model.observer.play import B, Play, batch, following, snapshot_file
 
@@ -60,6 +62,29 @@ def test_a_snapshot_that_cannot_be_had_three_times_is_a_fault(error: str) -> Non
         "fault",
         f"a:9093: snapshot 40-3: {error} (3 times in a row)",
     )
+
+
+def test_a_snapshot_that_is_too_large_is_not_read() -> None:
+    play = at_snapshot()
+    for _ in range(2):
+        play.answer(msgspec.structs.replace(piece(0, 100), size=MOST_SNAPSHOT_BYTES + 1))
+        play.wait(50)
+        if not play.state.ended:
+            play.answer(LogFetched(leader=Leader(1, 4), snapshot=SNAPSHOT))
+    assert play.standing.phase == "fault"
+    assert play.standing.reason.startswith(
+        "a:9093: snapshot 40-3 has 2,147,483,649 bytes, in pieces such as one of 100: "
+    )
+
+
+def test_a_snapshot_in_too_many_pieces_is_not_read() -> None:
+    play, data = at_snapshot(), bytes(2 * MOST_PIECES)
+    for at in range(MOST_PIECES):
+        play.answer(piece(at, at + 1, data))
+    assert play.state.download is not None
+    play.answer(piece(MOST_PIECES, MOST_PIECES + 1, data))
+    assert play.state.download is None
+    assert "in pieces such as one of 1: " in play.standing.reason
 
 
 def test_a_leader_deposed_during_a_download_leads_to_the_next_one() -> None:

@@ -217,7 +217,8 @@ def test_snapshots_that_are_not_whole_are_not_used(folder: Path, tmp_path: Path)
 
 
 def test_an_empty_log_and_notes_that_are_none(folder: Path) -> None:
-    for noted in (b"", b"{", b"[1]", b'{"leaderId": "x"}', b"\xff", b"[" * 5000):
+    huge = [b'{"leaderId": 2, "leaderEpoch": %s}' % epoch for epoch in (b"1" * 1_000, b"1" * 5_000, b"1e999")]
+    for noted in (b"", b"{", b"[1]", b'{"leaderId": "x"}', b"\xff", b"[" * 5000, *huge):
         (folder / "quorum-state").write_bytes(noted)
         assert image_of(folder).controller.broker == 1
     (folder / LOG).write_bytes(b"")

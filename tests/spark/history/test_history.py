@@ -25,7 +25,9 @@ from model.analyses.history.results import (
 )
 from model.cluster.records import BrokerFenced, BrokerRegistered
 from model.recordings.folder import RecordingError
+from model.sources.metadata_log.recorded import record_log
 from tests.model.cluster.build import brokers, topic
+from tests.model.metadata_log.kept import QUORUM
 from tests.model.recordings.lives import SECOND, life, record
 from tests.spark.history.months import BUSY, EVENING_MS, HOUR_MS, MIDNIGHT_MS, MINUTE_MS, recorded
 from tests.spark.running_spark import RunningSpark
@@ -130,6 +132,15 @@ def test_only_a_part_of_the_time(folder: Path) -> None:
 def test_spark_says_the_same(folder: Path, spark: RunningSpark) -> None:
     parameters = parameters_of([folder])
     assert history_of(spark.run(HISTORY, {}, parameters), parameters) == told(parameters)
+
+
+def test_spark_says_the_same_of_a_metadata_log(tmp_path: Path, spark: RunningSpark) -> None:
+    remarks: list[str] = []
+    parameters = parameters_of([record_log(QUORUM, tmp_path, remarks.append)])
+    found = history_of(spark.run(HISTORY, {}, parameters), parameters)
+    assert found == told(parameters)
+    assert found.clusters[0].leader_changes == 9
+    assert not remarks
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from model.sources.addresses import METADATA_LOG
 from tests.harness.command import failure, kdrill
+from tests.model.metadata_log.kept import LOG, QUORUM
 from tests.spark.history.months import recorded
 
 
@@ -74,6 +78,49 @@ def test_the_worst_moment_is_opened_as_it_says(folder: Path) -> None:
     status = json.loads(kdrill("status", worst["source"], "--json").stdout)
     offline = [found for found in status["findings"] if "offline" in found["what"]]
     assert sum(int(found["what"].split()[0]) for found in offline) == worst["offline"] == 4
+
+
+def leader_changes(log_text: Path) -> dict[str, int]:
+    """By topic, out of what Kafka's own tool prints of a log: somebody leads who did not, or leads again."""
+    leaders: dict[tuple[str, int], int] = {}
+    names: dict[str, str] = {}
+    found: Counter[str] = Counter()
+    for line in log_text.read_text().splitlines():
+        record = json.loads(line.partition("payload: ")[2] or "{}")
+        said, data = record.get("type"), record.get("data", {})
+        if said == "TOPIC_RECORD":
+            names[data["topicId"]] = data["name"]
+        elif said in ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD"):
+            one = (data["topicId"], data["partitionId"])
+            before, leader = leaders.get(one), data.get("leader", leaders.get(one))
+            found[names[data["topicId"]]] += before is not None and leader not in (-1, before)
+            leaders[one] = leader
+    return {name: count for name, count in found.items() if count}
+
+
+def test_a_metadata_log_tells_all_of_its_past(tmp_path: Path) -> None:
+    folder = tmp_path / METADATA_LOG
+    folder.mkdir()
+    shutil.copy(QUORUM / LOG, folder)
+    document = json.loads(kdrill("history", tmp_path, "--json").stdout)
+    (told,) = document["clusters"]
+    assert {one["topic"]: one["changes"] for one in told["topics"]} == leader_changes(QUORUM / f"{LOG}.txt")
+    assert (told["from_ms"], told["to_ms"], told["gaps"]) == (1795486235511, 1795486439598, 0)
+    assert [(each["before"], each["after"]) for each in told["controllers"]] == [(3, 2), (2, 1)]
+    status = json.loads(kdrill("status", told["worst"]["source"], "--json").stdout)
+    assert sum(len(found["partitions"]) for found in status["findings"] if found["kind"] == "offline") == 2
+    assert told["worst"]["source"].startswith(f"{folder}@")
+
+
+def test_of_a_damaged_metadata_log_what_stands_before_is_told(tmp_path: Path) -> None:
+    data = bytearray((QUORUM / LOG).read_bytes())
+    data[-10] ^= 1
+    (tmp_path / LOG).write_bytes(data)
+    done = kdrill("history", tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[3].startswith("  leader changes  9 in 2 topics")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"kdrill: {tmp_path}: {LOG} is damaged at byte ")
 
 
 @pytest.mark.parametrize(

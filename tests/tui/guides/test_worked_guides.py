@@ -16,19 +16,26 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Member
 from model.cluster.records import GroupDescribed
 from model.cluster.snapshot_file import write_snapshot
+from model.sources.addresses import METADATA_LOG
 from tests.architecture.source_tree import ROOT
 from tests.harness.command import KDRILL, NO_CONFIG
 from tests.harness.sandbox import headless_sandbox
 from tests.harness.waiting import eventually
 from tests.model.cluster.build import brokers, image, topic
 from tests.model.drills.clusters import cluster, several
+from tests.model.metadata_log.kept import LOG, QUORUM
 from tests.segment_corpus import unpack
 from tests.tui.guides.console import Shown, missing, shown_commands
+from tests.tui.guides.listening_quorum import listening_quorum
 
 GUIDES = ROOT / "tui/guides"
-WORKED = ("live-cluster", "drill-in-ci", "damaged-log", "preview-assignors", "how-safe", "decommission")
+WORKED = (
+    "live-cluster", "kraft-cluster", "post-mortem", "drill-in-ci", "damaged-log", "preview-assignors", "how-safe",
+    "decommission",
+)  # fmt: skip
 """The last one changes the cluster."""
 ENSEMBLE = "zk1:2181,zk2:2181,zk3:2181/kafka"
+VOTERS = "c1:9093,c2:9093,c3:9093"
 DAMAGED = "damaged/crc-flip-payload/00000000000000000060.log"
 ONE_RACK = ("--topic", "clicks", "--replica-assignment", "2:4,4:2", "--allow-writes", "--yes")
 """A topic that is lost with rack r2."""
@@ -62,8 +69,14 @@ PROD = cluster(
 class Desk:
     """A folder with the files that guides speak of, and a shell in which `kdrill` is ours."""
 
-    def __init__(self, folder: Path, zookeeper: str) -> None:
-        self._folder, self._zookeeper = folder, zookeeper
+    def __init__(self, folder: Path, zookeeper: str, controllers: str) -> None:
+        self._folder = folder
+        self._called = {
+            ENSEMBLE: zookeeper,
+            VOTERS: controllers,
+            "/var/lib/kafka": "kafka-logs",
+            "/var/lib/kraft": "kraft-logs",
+        }
         binary = folder / "bin/kdrill"
         binary.parent.mkdir()
         binary.write_text(f'#!/bin/sh\nexec {shlex.join(KDRILL)} "$@"\n')
@@ -71,6 +84,10 @@ class Desk:
         partition = folder / "kafka-logs/orders-0"
         partition.mkdir(parents=True)
         shutil.copy(unpack(folder / "corpus") / DAMAGED, partition)
+        metadata = folder / "kraft-logs" / METADATA_LOG
+        metadata.mkdir(parents=True)
+        for name in (LOG, "quorum-state"):
+            shutil.copy(QUORUM / name, metadata)
 
     def begin(self) -> None:
         """The snapshots that guides begin with; some write over them."""
@@ -78,11 +95,11 @@ class Desk:
         write_snapshot(self._folder / "prod.json.zst", PROD, ())
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
-        """In bash; what it printed names the ensemble as the guides do."""
+        """In bash; what it printed names servers and folders as the guides do."""
         path = f"{self._folder / 'bin'}:{os.environ['PATH']}"
         state = str(self._folder / "state")
         done = subprocess.run(
-            ["bash", "-c", command.replace(ENSEMBLE, self._zookeeper).replace("/var/lib/kafka", "kafka-logs")],
+            ["bash", "-c", _replaced(command, self._called)],
             cwd=self._folder,
             env={**os.environ, **NO_CONFIG, "PATH": path, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state},
             stdin=subprocess.DEVNULL,
@@ -92,15 +109,21 @@ class Desk:
             timeout=120,
             check=False,
         )
-        done.stdout = done.stdout.replace(self._zookeeper, ENSEMBLE).replace(f"{self._folder}/", "")
-        done.stdout = done.stdout.replace("kafka-logs", "/var/lib/kafka")
+        names = {called: name for name, called in self._called.items()}
+        done.stdout = _replaced(done.stdout, {f"{self._folder}/": "", **names})
         return done
+
+
+def _replaced(text: str, names: dict[str, str]) -> str:
+    for name, other in names.items():
+        text = text.replace(name, other)
+    return text
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with headless_sandbox("--brokers", "4", "--racks", "2", *PATIENT) as (_, ready):
-        desk = Desk(tmp_path_factory.mktemp("desk"), ready["zookeeper"])
+    with headless_sandbox("--brokers", "4", "--racks", "2", *PATIENT) as (_, ready), listening_quorum() as controllers:
+        desk = Desk(tmp_path_factory.mktemp("desk"), ready["zookeeper"], controllers)
         made = desk.run(f"kdrill topics zk://{ENSEMBLE} create {' '.join(ONE_RACK)}")
         assert made.returncode == 0, made.stdout
         describe = f"kdrill topics zk://{ENSEMBLE} describe --topic clicks"
