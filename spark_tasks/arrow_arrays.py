@@ -21,11 +21,13 @@ Source = str | os.PathLike[str]
 _arrow: Any = pa  # whose stubs leave the types of values open
 
 
-def write(path: Source, arrays: Arrays) -> None:
-    """Write the file, in place of one that is there. Raises OSError; ValueError for an array of Python objects."""
+def write(path: Source, arrays: Arrays, *, narrow: bool = False) -> None:
+    """Write the file, in place of one that is there. Raises OSError; ValueError for an array of Python objects.
+
+    `narrow`: whole numbers as narrow as they are, so that reading copies them."""
     part = f"{os.fspath(path)}.part"
     with pa.OSFile(part, "wb") as sink:
-        _write(sink, arrays)
+        _write(sink, arrays, narrow=narrow)
     os.replace(part, path)
 
 
@@ -35,7 +37,7 @@ def open(path: Source) -> Arrays:
 
 
 def encode(arrays: Arrays) -> bytes:
-    """As `write`, into memory; whole numbers as narrow as they are: each byte is copied from process to process."""
+    """As `write` does, narrow, into memory: each byte is copied from process to process."""
     sink = pa.BufferOutputStream()
     _write(sink, arrays, narrow=True)
     return sink.getvalue().to_pybytes()
@@ -55,7 +57,7 @@ def handed_over(arrays: Arrays, folder: str) -> bytes:
     if folder and sum(array.nbytes for array in arrays.values()) >= LEAST_FILE_BYTES:
         path = os.path.join(folder, f"{uuid4().hex}.arrow")
         with suppress(OSError):  # the disk is full
-            write(path, arrays)
+            write(path, arrays, narrow=True)
             return os.fsencode(path)
     return encode(arrays)
 

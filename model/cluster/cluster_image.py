@@ -143,6 +143,12 @@ class ClusterImage(msgspec.Struct, frozen=True):
         for name, group in self.classic_groups.items():
             yield f"{name}{_TOO}" if name in self.groups else name, group
 
+    @property
+    def group_count(self) -> int | None:
+        """Groups of both kinds; None where nobody told of any."""
+        known = len(self.groups) + len(self.classic_groups)
+        return None if not known and "/consumers" in self.unreadable else known
+
     def group(self, key: str) -> GroupImage | None:
         """The group of a key as `every_group` says it."""
         known = self.groups.get(key) or self.classic_groups.get(key)

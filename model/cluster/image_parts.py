@@ -132,13 +132,16 @@ LATE_VOTER_MS = 5_000
 class QuorumReplica(msgspec.Struct, frozen=True, order=True):
     """A voter or an observer. Offsets and lag count records of the metadata log; -1: not known.
 
-    `caught_up_ms` is when it had read all there was, ms since the epoch.
+    `caught_up_ms` is when it had read all there was, ms since the epoch. `directory_id` is that of the directory that
+    holds its log (KIP-853); empty where nobody tells it. `endpoints` are known of voters: `CONTROLLER://host:port`.
     """
 
     id: int
     log_end_offset: int = -1
     lag_records: int = -1
     caught_up_ms: int = -1
+    directory_id: str = ""
+    endpoints: tuple[str, ...] = ()
 
 
 class Quorum(msgspec.Struct, frozen=True):

@@ -89,7 +89,7 @@ def _up(*, is_up: bool) -> Row:
 def _cluster(image: ClusterImage) -> Iterable[Row]:
     controller, unknown = image.controller, image.unreadable
     controls = None if "/controller" in unknown else controller.broker is not None
-    groups = None if "/consumers" in unknown else len(image.groups) + len(image.classic_groups)
+    groups = image.group_count
     live = len(image.brokers) - len(image.unconfirmed_brokers)
     yield "brokers", "Live brokers.", None if "/brokers/ids" in unknown else live
     yield "controllers", "Brokers that are the controller: 1, or 0 while there is none.", controls

@@ -5,7 +5,7 @@ Quotas and the names of SCRAM mechanisms stand among settings, in the entities t
 `org.apache.kafka.image.ClusterDelta`, `ConfigurationsDelta`, `ClientQuotasDelta`, `ScramDelta`, `AclsDelta` (4.3).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -57,7 +57,7 @@ class Registry:
         broker = fields["brokerId"]
         self._brokers[broker] = BrokerImage(
             broker,
-            _endpoints(fields),
+            endpoints_text(fields["endPoints"]),
             fields["rack"],
             fields["brokerEpoch"],
             at.time_ms,
@@ -114,7 +114,7 @@ class Registry:
     def register_controller(self, fields: Fields) -> None:
         """RegisterControllerRecord."""
         controller = fields["controllerId"]
-        self._controllers[controller] = ControllerRegistration(controller, _endpoints(fields))
+        self._controllers[controller] = ControllerRegistration(controller, endpoints_text(fields["endPoints"]))
         self._is_touched = True
         self._tell_supported(controller, fields["features"])
 
@@ -249,8 +249,9 @@ class Registry:
         )
 
 
-def _endpoints(fields: Fields) -> tuple[str, ...]:
-    return tuple(f"{each['name']}://{each['host']}:{each['port']}" for each in fields["endPoints"])
+def endpoints_text(endpoints: Iterable[Fields]) -> tuple[str, ...]:
+    """`LISTENER://host:port` each."""
+    return tuple(f"{each['name']}://{each['host']}:{each['port']}" for each in endpoints)
 
 
 def _number(value: float) -> str:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+import msgspec
+
 from model.cluster import records as r
 from model.cluster.ids import METADATA_VERSION
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
 from model.metadata_log.decoder import Decoded, decode, decode_control, uuid_text
 from model.metadata_log.partition_records import Values, read_partitions
-from model.metadata_log.registry import Registry
+from model.metadata_log.registry import Registry, endpoints_text
 from model.metadata_log.topics import Place, Topics, UnusableError
 
 LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6
@@ -25,6 +27,8 @@ LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6
 _ELR_LEVEL: Final = 23
 """metadata.version 4.0-IV1, from which on eligible leader replicas are written."""
 _BEGIN, _END, _ABORT = 23, 24, 25
+ZERO_ID: Final = uuid_text(bytes(16))
+"""Of a directory, before KIP-853: nobody tells."""
 
 
 class Replay:
@@ -39,7 +43,7 @@ class Replay:
         self._held: list[tuple[Decoded, Place]] | None = None
         """Records of the transaction that is open."""
         self._leader, self._epoch, self._since_ms = NO_QUORUM_LEADER, -1, 0
-        self._voters: tuple[int, ...] = ()
+        self._voters: dict[int, QuorumReplica] = {}
         self._is_led_anew = False
         self._told: Quorum | None = None
 
@@ -95,22 +99,32 @@ class Replay:
             self.note(found.reason, at)
             return
         fields: dict[str, Any] = dict(found.fields)
-        voters = tuple(sorted(each["voterId"] for each in fields["voters"]))
         if kind == LEADER_CHANGE:
             self._leader, self._epoch, self._since_ms = fields["leaderId"], at.epoch, at.time_ms
             self._is_led_anew = True
-        self._voters = voters
+        voters = (self._voter(each) for each in fields["voters"])
+        self._voters = {voter.id: voter for voter in voters}
+
+    def _voter(self, fields: Mapping[str, Any]) -> QuorumReplica:
+        """Where it listens only the set of voters says, and not who elected a leader."""
+        before = self._voters.get(fields["voterId"], QuorumReplica(fields["voterId"]))
+        directory, endpoints = fields.get("voterDirectoryId", ZERO_ID), fields.get("endpoints")
+        return msgspec.structs.replace(
+            before,
+            directory_id=before.directory_id if directory == ZERO_ID else directory,
+            endpoints=before.endpoints if endpoints is None else endpoints_text(endpoints),
+        )
 
     def assume_leader(self, leader: int, epoch: int, voters: tuple[int, ...]) -> None:
         """What a node noted beside its log (`quorum-state`), where the log itself does not say it."""
         if leader != NO_QUORUM_LEADER and epoch > self._epoch:
             self._leader, self._epoch, self._since_ms, self._is_led_anew = leader, epoch, 0, True
-        self._voters = self._voters or voters
+        self._voters = self._voters or {voter: QuorumReplica(voter) for voter in voters}
 
     def facts(self, at: Place) -> list[r.Record]:
         """What is new since this was asked last, as of this place; transactions that are open are held back."""
         facts: list[r.Record] = [*self._topics.facts(at), *self._registry.facts(at)]
-        quorum = Quorum(self._leader, self._epoch, voters=tuple(map(QuorumReplica, self._voters)))
+        quorum = Quorum(self._leader, self._epoch, voters=tuple(sorted(self._voters.values())))
         if self._leader != NO_QUORUM_LEADER and (self._is_led_anew or quorum != self._told):
             when = {"zxid": at.offset, "time_ms": at.time_ms}
             if self._is_led_anew:

@@ -8,6 +8,7 @@ Sources: `org.apache.kafka.raft.KafkaRaftClient` (4.3: `handleFetchResponse`, `h
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -43,6 +44,8 @@ from model.observer.turn import ELECTION, REDIRECTED, SERVER_FAULT, STOPPING, UN
 
 BESIDE_MS = 2_000
 """Between two questions about the quorum; so often a second voter is asked while the high watermark stands still."""
+RIGHT: Final = "CLUSTER_ACTION"
+"""On the cluster: who may read the metadata log, where rights are checked."""
 MOST_GARBLED, MOST_LOST_SNAPSHOTS = 2, 3
 """So often in a row, then it is plain that the next time will be the same."""
 HURRIED_MS, REST_MS = 20, 50
@@ -252,7 +255,7 @@ def _no_controller(turn: Turn, answer: Fetched, address: Address, error: str) ->
 
 
 def _not_allowed(turn: Turn, answer: Fetched, address: Address, error: str) -> None:
-    turn.end("denied", f"{place(address)}: {error}: the metadata log takes the right CLUSTER_ACTION on the cluster")
+    turn.end("denied", f"{place(address)}: {error}: the metadata log takes the right {RIGHT} on the cluster")
 
 
 def _invalid(turn: Turn, answer: Fetched, address: Address, error: str) -> None:

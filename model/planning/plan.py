@@ -16,7 +16,7 @@ import numpy as np
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.ids import NO_LEADER, TopicPartition
+from model.cluster.ids import NO_LEADER, KafkaGeneration, TopicPartition
 from model.cluster.texts import brokers, counted
 from model.cluster.topic_image import NOBODY, Flags, rows_of, widened
 from model.drills.voters import turnout_after, turnout_text
@@ -154,7 +154,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     source: str
     cluster_id: str | None
+    generation: KafkaGeneration
     zxid: int
+    """Of KRaft, the metadata log's offset."""
     time_ms: int
     request: PlanRequest
     maker: str

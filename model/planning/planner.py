@@ -51,6 +51,7 @@ def composed(
     return Plan(
         source=seen.source,
         cluster_id=image.cluster_id,
+        generation=image.generation,
         zxid=seen.zxid,
         time_ms=seen.time_ms,
         request=request,

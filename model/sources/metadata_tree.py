@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage
-from model.cluster.image_parts import KraftMetadata
+from model.cluster.image_parts import KraftMetadata, Quorum, QuorumReplica
 from model.cluster.topic_image import TopicImage, told_in, unpadded
 from model.hosts.zookeeper.protocol import Connected, ConnectionState, Server
 from model.zookeeper.operations import Children, Missing, Stat, Unread, Znode
@@ -197,9 +197,35 @@ def _quorum(image: ClusterImage, parts: Parts) -> TreeNode | None:
     quorum = image.quorum
     if quorum is None:
         return None if parts else TreeNode()
-    voters, observers = (tuple(str(each.id) for each in some) for some in (quorum.voters, quorum.observers))
-    values = {"leader": {"leaderId": quorum.leader, "leaderEpoch": quorum.leader_epoch}}
-    return _values(values | {"voters": voters, "observers": observers}, parts)
+    return quorum_at(quorum, parts, has_offsets=False)
+
+
+def quorum_at(quorum: Quorum, parts: Parts, *, has_offsets: bool) -> TreeNode | None:
+    """The quorum of controllers below its folder. An image has old offsets: that they grow is not told."""
+    replicas = {
+        kind: {str(each.id): each for each in some}
+        for kind, some in (("voters", quorum.voters), ("observers", quorum.observers))
+    }
+    match parts:
+        case ():
+            return folder(("leader", *replicas))
+        case ("leader",):
+            return TreeNode({"leaderId": quorum.leader, "leaderEpoch": quorum.leader_epoch})
+        case (kind,) if kind in replicas:
+            return folder(replicas[kind])
+        case (kind, number) if number in replicas.get(kind, ()):
+            return TreeNode(_quorum_replica(replicas[kind][number], has_offsets=has_offsets))
+        case _:
+            return None
+
+
+def _quorum_replica(replica: QuorumReplica, *, has_offsets: bool) -> Mapping[str, object]:
+    offsets = {"logEndOffset": replica.log_end_offset, "lag": replica.lag_records, "caughtUpMs": replica.caught_up_ms}
+    return {
+        **({"directoryId": replica.directory_id} if replica.directory_id else {}),
+        **({"endpoints": replica.endpoints} if replica.endpoints else {}),
+        **(offsets if has_offsets else {}),
+    }
 
 
 def _acls(image: ClusterImage, parts: Parts) -> TreeNode | None:

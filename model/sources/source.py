@@ -50,6 +50,8 @@ class SourceStatus(msgspec.Struct, frozen=True):
     """None where it is not known. That it differs is no news: nothing is drawn again for it."""
     poll_ms: int = 0
     """How often the source looks; 0: it is told of changes."""
+    polled: str = ""
+    """Why brokers are polled although the cluster's metadata log could be followed, one clause."""
     is_partial: bool = False
     """Brokers beside the source have not been heard of yet, neither good nor bad."""
     is_hopeless: bool = False

@@ -35,9 +35,9 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="package", params=["KRaft"])  # the name of a test tells what it runs on; see tests/parallel.py
 def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
-    """Two nodes of 3.9.1 without ZooKeeper. A test uses topics of its own."""
+    """Two nodes of 3.9.1 without ZooKeeper, of which one votes, behind a proxy. A test uses topics of its own."""
     folder = tmp_path_factory.mktemp("kraft-")
-    with KraftCluster(install_or_skip("3.9.1"), folder) as cluster:
+    with KraftCluster(install_or_skip("3.9.1"), folder, counts_controllers=True) as cluster:
         yield cluster
     shutil.rmtree(folder)
 

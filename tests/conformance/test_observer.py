@@ -9,14 +9,16 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from model.cluster.cluster_image import ClusterImage
-from model.hosts.kafka_client.kafka_client import address_of
+from model.hosts.kafka_client.kafka_client import ReadingClient, address_of
 from model.hosts.observing.observing import Observing
 from model.interchange.topics_text import partition_line
 from model.log.records import RecordBatch, scan
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
 from model.observer.state import Standing
-from model.sources.addresses import ControllersAddress, parse_source
+from model.sources.addresses import ControllersAddress, parse_kafka_address, parse_source
 from model.sources.feed import Feed
+from model.sources.kafka.kafka_source import KafkaSource
+from model.sources.quorum.cluster_source import ClusterSource
 from model.sources.quorum.quorum_source import QuorumSource
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.client import Client
@@ -171,7 +173,7 @@ async def test_whoever_comes_later_begins_with_a_snapshot(quorum: KraftCluster) 
             before = told.end
             await make_topic(quorum, "behind-a-snapshot", 1)
             await told.passes(before)
-        assert counter.asked.keys() <= {"ApiVersions", "Fetch"} | {"DescribeCluster", "DescribeQuorum", "API key 59"}
+        assert counter.asked.keys() <= {"ApiVersions", "Fetch"} | {"DescribeCluster", "DescribeQuorum", "FetchSnapshot"}
         assert counter.asked["Fetch"] >= 1
     (snapshot,) = told.snapshots
     assert snapshot.data in checkpoints(quorum, snapshot.id)
@@ -226,3 +228,87 @@ async def test_the_cluster_is_shown_as_kafka_s_own_tool_tells_it(quorum: KraftCl
     finally:
         source.close()
         await asyncio.to_thread(quorum.restore)
+
+
+@asynccontextmanager
+async def asked_for_brokers(quorum: KraftCluster, *numbers: int, patience_s: float = 60.0) -> AsyncIterator[Feed]:
+    source = ClusterSource(
+        KafkaSource(parse_kafka_address(quorum.address(*numbers)), interval_s=0.5), patience_s=patience_s, retry_s=1.0
+    )
+    feed = Feed(source.name, lambda _: None)
+    source.open(feed)
+    try:
+        yield feed
+    finally:
+        source.close()
+
+
+async def known_at(quorum: KraftCluster, number: int) -> set[int]:
+    """The brokers that one of them names: each hears the news when it does."""
+    client = ReadingClient(parse_kafka_address(quorum.address(number)).brokers, "probe", 5.0)
+    try:
+        return set((await client.refresh(None)).brokers)
+    finally:
+        await client.close()
+
+
+async def is_followed(feed: Feed) -> None:
+    await eventually_async(
+        lambda: feed.moment.status.phase == "live" and not feed.moment.status.poll_ms,
+        standing=lambda: feed.moment.status,
+    )
+
+
+def voters(feed: Feed) -> list[tuple[str, ...]]:
+    quorum = feed.moment.image.quorum
+    return [] if quorum is None else [(each.directory_id, *each.endpoints) for each in quorum.voters]
+
+
+def events(feed: Feed) -> list[str]:
+    """Settings are read later, and the log knows those of everybody."""
+    return [f"{one.subject}: {one.text}" for one in feed.moment.feed if one.kind not in ("loaded", "config-changed")]
+
+
+async def test_asked_for_its_brokers_a_cluster_is_followed_at_its_controllers(quorum: KraftCluster) -> None:
+    """Without an event: what brokers told first and what the log tells are one cluster, a fenced broker included."""
+    await make_topic(quorum, "found", 2, 4, 1)
+    quorum.kill(4)
+    try:
+        for number in (1, 2, 3):
+            while 4 in await known_at(quorum, number):
+                await asyncio.sleep(0.1)
+        async with asked_for_brokers(quorum, 1, 2) as feed:
+            await eventually_async(lambda: feed.moment.image.provenance.complete, "a first picture")
+            assert feed.moment.status.poll_ms or not feed.moment.status.verified_ms
+            expected = [
+                (quorum.directory_id(number), f"CONTROLLER://{address}")
+                for number, address in enumerate(quorum.controllers.split(","), 1)
+            ]
+            assert voters(feed) == expected
+            await is_followed(feed)
+            assert voters(feed) == expected
+            assert set(feed.moment.image.fenced) == {4}
+            await agrees(quorum, feed)
+            await eventually_async(lambda: feed.moment.image.log_dirs.keys() >= {1, 2, 3}, "log folders of the brokers")
+            assert events(feed) == []
+            await make_topic(quorum, "found-later", 1)
+            await eventually_async(lambda: "found-later" in feed.moment.image.topics, "the news")
+    finally:
+        await asyncio.to_thread(quorum.restore)
+
+
+async def test_brokers_tell_while_most_voters_are_gone_and_the_log_afterwards(quorum: KraftCluster) -> None:
+    async with asked_for_brokers(quorum, patience_s=3.0) as feed:
+        await is_followed(feed)
+        quorum.kill(2, 3)
+        await eventually_async(
+            lambda: feed.moment.status.polled, "brokers to tell", standing=lambda: feed.moment.status
+        )
+        assert feed.moment.status.polled.startswith("controllers")
+        await eventually_async(lambda: feed.moment.image.quorum and not feed.moment.image.quorum.is_led, "no leader")
+        await asyncio.to_thread(quorum.restore)
+        await is_followed(feed)
+        assert feed.moment.status.polled == ""
+        told = {each.partition(":")[0] for each in events(feed)} - feed.moment.image.topics.keys()
+        assert {each for each in told if each.startswith("broker ")} <= {"broker 2", "broker 3"}
+        await agrees(quorum, feed)

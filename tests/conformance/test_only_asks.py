@@ -17,12 +17,15 @@ from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
-from tests.tui.dashboard import opened, press, settled, type_in
+from tests.tui.dashboard import kdrill, opened, press, settled, type_in, until
 from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
 
 Run = Callable[[str], int]
+
+OBSERVING = {"ApiVersions", "DescribeCluster", "DescribeQuorum", "Fetch", "FetchSnapshot"}
+"""All that can be asked of a controller."""
 
 WRITING = {
     "topics SOURCE create --topic new --partitions 1 --replication-factor 1": "CreateTopics",
@@ -90,23 +93,30 @@ def test_nothing_is_written_without_leave(kraft: KraftCluster, run: Run) -> None
         "preview SOURCE",
         "plan SOURCE --rebalance",
         "drill SOURCE --kill 1",
-        "record SOURCE -o recording --for 2s",
+        "record SOURCE -o recording --for 4s",
     ],
 )
 def test_who_looks_only_reads(kraft: KraftCluster, run: Run, words: str) -> None:
-    asked, writes = kraft.asked, kraft.writes
+    """Who stays, also at the metadata log."""
+    asked, writes, observed = kraft.asked, kraft.writes, kraft.asked_of_controllers
     run(words)
     assert (kraft.asked - asked)["Metadata"] > 0
     assert kraft.writes == writes
+    told = kraft.asked_of_controllers - observed
+    assert told.keys() <= OBSERVING
+    assert told["Fetch"] > 0 or not words.startswith("record")
 
 
 async def test_a_dashboard_only_reads(kraft: KraftCluster) -> None:
-    asked, writes = kraft.asked, kraft.writes
+    asked, writes, observed = kraft.asked, kraft.writes, kraft.asked_of_controllers
     async with opened(f"kafka://{kraft.counted}", size=(120, 40)) as pilot:
+        await until(pilot, lambda: kdrill(pilot).facts.phase == "live" and not kdrill(pilot).facts.poll_ms)
         for screen in "1234579bi":
             await press(pilot, screen, "down", "d", "escape")
         await type_in(pilot, ":elect")
         await press(pilot, "enter")
         await settled(pilot)
     assert (kraft.asked - asked)["Metadata"] > 0
+    assert (kraft.asked_of_controllers - observed)["Fetch"] > 0
+    assert kraft.asked_of_controllers.keys() <= OBSERVING
     assert kraft.writes == writes

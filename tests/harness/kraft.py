@@ -1,7 +1,8 @@
 """Real Kafka in KRaft mode on loopback: a cluster of voters and brokers, and one broker that wants TLS and a login.
 
 Voters are kept in the metadata log, as new clusters are formatted since 3.9 (KIP-853). Each broker of a cluster has a
-second listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies.
+second listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies. So may be where
+controllers listen: of what comes by there only what kdrill asks for is counted.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaAdminClient
 
+from model.hosts.observing.observing import CLIENT_ID
 from model.sandbox.java import java_environment
 from tests.authority import Authority
 from tests.conformance.kafka.api_counter import ApiCounter
@@ -55,7 +57,9 @@ share.coordinator.state.topic.num.partitions=1
 class KraftCluster:
     """Nodes 1..size, each in its own rack, for as long as the context; 1..voters vote. They die with the test run."""
 
-    def __init__(self, kafka: Installation, folder: Path, size: int = 2, voters: int = 1) -> None:
+    def __init__(
+        self, kafka: Installation, folder: Path, size: int = 2, voters: int = 1, *, counts_controllers: bool = False
+    ) -> None:
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
@@ -64,6 +68,8 @@ class KraftCluster:
         self._ports = {number: next(ports) for number in range(1, size + 1)}
         self._behind = {number: next(ports) for number in self._ports}
         self._counters = {number: ApiCounter(f"127.0.0.1:{port}") for number, port in self._behind.items()}
+        counted = self._controllers if counts_controllers else {}
+        self._voter_counters = {number: ApiCounter(f"127.0.0.1:{port}", CLIENT_ID) for number, port in counted.items()}
         self._nodes = {number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports}
 
     @property
@@ -73,13 +79,21 @@ class KraftCluster:
 
     @property
     def asked(self) -> Counter[str]:
-        """What the proxies' clients have asked for so far, by the API's name."""
+        """What the proxies' clients have asked brokers for so far, by the API's name."""
         return sum((counter.asked for counter in self._counters.values()), Counter[str]())
 
     @property
+    def asked_of_controllers(self) -> Counter[str]:
+        """What kdrill has asked controllers for so far, where they are counted."""
+        return sum((counter.asked for counter in self._voter_counters.values()), Counter[str]())
+
+    @property
     def writes(self) -> Counter[str]:
-        """Of `asked`, what does not only read."""
-        return sum((counter.writes() for counter in self._counters.values()), Counter[str]())
+        """Of `asked`, also of controllers, what does not only read."""
+        return sum((counter.writes() for counter in self._proxies()), Counter[str]())
+
+    def _proxies(self) -> list[ApiCounter]:
+        return [*self._counters.values(), *self._voter_counters.values()]
 
     @property
     def bootstrap(self) -> str:
@@ -100,8 +114,9 @@ class KraftCluster:
         return f"kafka://{self.bootstrap}"
 
     def __enter__(self) -> Self:
-        for number, counter in self._counters.items():
+        for counter in self._proxies():
             counter.__enter__()
+        for number in self._nodes:
             self._format(number)
         try:
             self.restore()
@@ -113,7 +128,7 @@ class KraftCluster:
     def __exit__(self, *_: object) -> None:
         for node in self._nodes.values():
             node.kill()
-        for counter in self._counters.values():
+        for counter in self._proxies():
             counter.__exit__()
 
     def start(self, number: int) -> None:
@@ -137,6 +152,11 @@ class KraftCluster:
             yield
         finally:
             self._nodes[number].resume()
+
+    @staticmethod
+    def directory_id(number: int) -> str:
+        """Of a node's only log directory."""
+        return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
 
     def metadata_folder(self, number: int) -> Path:
         """Where a node keeps the metadata log."""
@@ -166,6 +186,10 @@ class KraftCluster:
     def _properties(self, number: int) -> Path:
         return self.folder / f"node-{number}" / "server.properties"
 
+    def _advertised(self, voter: int) -> str:
+        counter = self._voter_counters.get(voter)
+        return counter.address if counter else f"127.0.0.1:{self._controllers[voter]}"
+
     def _format(self, number: int) -> None:
         path = self._properties(number)
         path.parent.mkdir()
@@ -173,9 +197,8 @@ class KraftCluster:
         roles, listeners = "broker", f"{own}127.0.0.1:{self._behind[number]}"
         advertised = f"{own}{self._counters[number].address}"
         if number in self._controllers:
-            address = f"CONTROLLER://127.0.0.1:{self._controllers[number]}"
-            roles, listeners = "broker,controller", f"{listeners},{address}"
-            advertised = f"{advertised},{address}"
+            listeners = f"{listeners},CONTROLLER://127.0.0.1:{self._controllers[number]}"
+            roles, advertised = "broker,controller", f"{advertised},CONTROLLER://{self._advertised(number)}"
         path.write_text(
             f"process.roles={roles}\nnode.id={number}\nbroker.rack=r{number}\nlisteners={listeners}\n"
             f"advertised.listeners={advertised}\n"
@@ -184,28 +207,23 @@ class KraftCluster:
         logs = path.parent / "logs"
         if number == 1:
             voters = ",".join(
-                f"{voter}@127.0.0.1:{port}:{_directory(voter)}" for voter, port in self._controllers.items()
+                f"{voter}@{self._advertised(voter)}:{self.directory_id(voter)}" for voter in self._controllers
             )
-            _format(self.kafka, path, "--initial-controllers", voters)
+            format_storage(self.kafka, path, "--initial-controllers", voters)
         elif number in self._controllers:  # what the tool writes, without a JVM for it
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:
             logs.mkdir()
         (logs / "meta.properties").write_text(
-            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={_directory(number)}\n"
+            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={self.directory_id(number)}\n"
         )
 
 
-def _format(kafka: Installation, properties: Path, *options: str) -> None:
+def format_storage(kafka: Installation, properties: Path, *options: str) -> None:
     """By Kafka's own tool."""
     words = ("format", "-t", CLUSTER_ID, "-c", str(properties), *options)
     command = kafka.java("kafka.tools.StorageTool", *words, heap_mb=128)
     subprocess.run(command, check=True, capture_output=True, timeout=90, env=java_environment())
-
-
-def _directory(number: int) -> str:
-    """The id of a node's only log directory."""
-    return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
 
 
 USER, PASSWORD = "alice", 'wonder"land\\canary'
@@ -236,7 +254,7 @@ def secured_broker(kafka: Installation, folder: Path) -> Iterator[SecuredBroker]
     properties = folder / "server.properties"
     properties.write_text("".join(lines))
     scram = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
-    _format(kafka, properties, "--add-scram", scram)
+    format_storage(kafka, properties, "--add-scram", scram)
     process = KafkaProcess(kafka, folder)
     process.start()
     try:

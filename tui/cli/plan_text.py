@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from model.analyses.plans import DrillFigures, Worst
-from model.cluster.texts import brokers, counted, listed, replicas
+from model.cluster.texts import brokers, counted, listed, replicas, written_at
 from model.planning.documents import above_percent
 from model.planning.layout import Balance, BrokerShare, Range
 from model.planning.plan import COSTS, Batch, Change, Pace, Plan
@@ -95,8 +95,8 @@ def _new(broker: int, rack: str | None) -> str:
 
 def _head(plan: Plan) -> Iterator[str]:
     seen = datetime.fromtimestamp(plan.time_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    zxid = "" if plan.zxid < 0 else f", zxid {plan.zxid:#x}"
-    yield plain(f"{plan.source}, as it was at {seen}{zxid}")
+    write = "" if plan.zxid < 0 else f", {' '.join(written_at(plan.generation, plan.zxid))}"
+    yield plain(f"{plan.source}, as it was at {seen}{write}")
     wish = wish_of(plan.request)
     if plan.maker != "kdrill":
         wish = plan.maker if plan.bound is None else f"{plan.maker}, held against: {wish}"

@@ -34,8 +34,9 @@ def snapshot(opening: Opening, output: Path) -> None:
     def save(moment: "Moment") -> bool:
         write_snapshot(output, moment.image, moment.findings.found)
         image = moment.image
-        groups = sum(1 for _ in image.every_group())
-        counts = f"{len(image.topics):,} topics, {image.partition_count:,} partitions, {groups} groups"
+        known = image.group_count
+        groups = "groups unknown" if known is None else f"{known} groups"
+        counts = f"{len(image.topics):,} topics, {image.partition_count:,} partitions, {groups}"
         tell(f"{output}: {len(image.brokers)} brokers, {counts}", head="")
         return False
 

@@ -30,12 +30,14 @@ def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | Non
 
     With kafka-topics' text there may be, in the same file, what kafka-broker-api-versions printed: live brokers, racks.
 
-    The kdrill.status/1 object: source, phase (live, stale, snapshot), reason, warning; time_ms and zxid of the
+    The kdrill.status/1 object: source, phase (live, stale, snapshot), reason, warning; polled, why brokers are
+    polled and KRaft's metadata log is not followed (with --watch); time_ms and zxid (of that log the offset) of the
     facts, and verified_ms, when they were last known to be true; zookeeper_cost, what kdrill asks of it
     (requests_per_s, received_bytes_per_s, sent_bytes_per_s, in_flight, watches, latency_ms, is_holding_back) or
     null; cluster_id, kafka_generation; controller (broker, epoch); brokers (ids), unconfirmed_brokers (of them
-    those that only old metadata of a KRaft cluster names); topics, partitions, groups, errors and warnings
-    (numbers); findings, worst first: severity, kind, subject, what, why, action, partitions, since_ms.
+    those that only old metadata of a KRaft cluster names); topics, partitions, errors and warnings (numbers), groups
+    (their number, or null where the source knows none); findings, worst first: severity, kind, subject, what, why,
+    action, partitions, since_ms.
 
     --prometheus: kdrill_up, kdrill_brokers, kdrill_offline_partitions, kdrill_findings by kind and more. What the
     source does not know is left out. With --watch and -o, for node_exporter's textfile collector: the file is also

@@ -60,6 +60,7 @@ def document(moment: Moment) -> dict[str, object]:
         "phase": moment.status.phase,
         "reason": moment.status.reason,
         "warning": moment.status.warning,
+        "polled": moment.status.polled,
         "verified_ms": moment.status.verified_ms,
         "zookeeper_cost": moment.status.cost,
         "time_ms": image.provenance.time_ms,
@@ -71,7 +72,7 @@ def document(moment: Moment) -> dict[str, object]:
         "unconfirmed_brokers": image.unconfirmed_brokers,
         "topics": len(image.topics),
         "partitions": image.partition_count,
-        "groups": len(image.groups) + len(image.classic_groups),
+        "groups": image.group_count,
         "errors": sum(finding.severity == "error" for finding in findings),
         "warnings": sum(finding.severity == "warn" for finding in findings),
         "findings": findings,
@@ -88,6 +89,8 @@ def _lines(moment: Moment) -> Iterator[str]:
         yield plain(f"! STALE: {moment.status.reason}")
     if moment.status.warning:
         yield plain(f"! {moment.status.warning}")
+    if moment.status.polled:
+        yield plain(f"polled: {moment.status.polled}")
     for finding in moment.findings.found:
         yield _finding_line(finding)
     if not moment.findings.found:
@@ -127,7 +130,7 @@ class StatusOutput:
         """Prints a moment that differs; whether to go on. Raises click.ClickException if it cannot be written."""
         found, now_s = moment.findings.found, time.monotonic()
         self.code = FINDINGS if any(one.severity == "error" for one in found) else HEALTHY
-        source = (moment.status.phase, moment.status.warning)
+        source = (moment.status.phase, moment.status.warning, moment.status.polled)
         facts = (found, source, moment.image.controller, frozenset(moment.image.brokers))
         is_due = self.cluster is not None and now_s - self.last_s >= REFRESH_S
         if facts != self.last or is_due:

@@ -34,6 +34,8 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     """For so long nothing is told while all is well: when a proof is late, that is told."""
     poll_ms: int = 0
     """How often brokers are asked; 0: changes are told."""
+    polled: str = ""
+    """Why brokers are asked although the metadata log could be followed, one clause."""
     generation: str = "unknown"
     controller: int | None = None
     controller_epoch: int | None = None

@@ -100,7 +100,7 @@ def is_news(before: Moment, after: Moment) -> bool:
 
 def _without_time(moment: Moment) -> object:
     status = moment.status
-    return status.phase, status.reason, status.warning, status.server
+    return status.phase, status.reason, status.warning, status.server, status.polled
 
 
 def _recording(source: Source) -> str:

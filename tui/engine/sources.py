@@ -87,9 +87,14 @@ def _with_groups(zookeeper: ZooKeeperSource, opening: Opening) -> Source:
 def _brokers(address: KafkaAddress, opening: Opening) -> Source:
     with without_hypothesis():
         from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S, KafkaSource  # noqa: PLC0415 - as above
+        from model.sources.quorum.cluster_source import ClusterSource  # noqa: PLC0415
 
-    connect_s = CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s
-    return KafkaSource(address, opening.poll_s or INTERVAL_S, security=_security(opening), connect_s=connect_s)
+    connect_s, security = (
+        CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s,
+        _security(opening),
+    )
+    polling = KafkaSource(address, opening.poll_s or INTERVAL_S, security=security, connect_s=connect_s)
+    return ClusterSource(polling, security)
 
 
 def _controllers(address: ControllersAddress, opening: Opening) -> Source:

@@ -18,6 +18,8 @@ def broker_changes(step: ImageStep) -> Iterator[Change]:
     known = ({**image.fenced, **image.brokers} for image in (step.before, step.after))
     for broker, old, new in sorted(differing(*known), key=lambda one: one[0]):
         subject, path = f"broker {broker}", f"/brokers/ids/{broker}"
+        if _is_told_by_others(step) and ((old is None and new and new.fenced) or (new is None and old and old.fenced)):
+            continue  # before 4.0 brokers do not tell of one that is fenced
         if new is None:
             yield step.change("broker-lost", subject, f"b{broker} gone: {_end(step, old)}", path)
         elif new.fenced and (old is None or not old.fenced):
@@ -40,8 +42,15 @@ def broker_changes(step: ImageStep) -> Iterator[Change]:
             yield step.change("broker-changed", subject, f"b{broker} {difference}", path)
 
 
+def _is_told_by_others(step: ImageStep) -> bool:
+    """Whether KRaft's metadata log has taken over from brokers that were polled, or they from it."""
+    is_kraft = step.before.generation == step.after.generation == "kraft"
+    return is_kraft and (step.before.metadata is None) != (step.after.metadata is None)
+
+
 def _end(step: ImageStep, old: BrokerImage | None) -> str:
-    if step.after.generation != "kraft" or (old is not None and old.fenced is not None):
+    tells_fenced = old is not None and old.fenced is not None and not _is_told_by_others(step)
+    if step.after.generation != "kraft" or tells_fenced:
         return "its registration was removed"
     return "it is fenced, or its registration was removed"
 

@@ -10,7 +10,7 @@ other voters answer with NOT_LEADER_OR_FOLLOWER.
 """
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
@@ -18,7 +18,14 @@ from model.cluster.texts import HIDDEN
 from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import ApiKey, UnavailableError, UnsupportedVersionError, WireError, error_name
+from model.hosts.wire.names import (
+    ApiKey,
+    UnavailableError,
+    UnsupportedVersionError,
+    WireError,
+    error_name,
+    topic_id_text,
+)
 
 FENCED_SINCE = 2
 """The first version that tells of fenced brokers."""
@@ -33,12 +40,17 @@ def describe_cluster(connection: Connection) -> Entity:
     return shaped(request, include_cluster_authorized_operations=False, include_fenced_brokers=True)
 
 
-def fenced_brokers(response: Entity) -> Mapping[int, tuple[str, int, str | None]]:
-    """Host, port and rack of each broker that is fenced. Raises UnavailableError where the broker cannot tell."""
+def fenced_brokers(response: Entity, serving: Collection[int]) -> Mapping[int, tuple[str, int, str | None]]:
+    """Host, port and rack of each broker that is fenced, or was when metadata named those that serve.
+
+    Raises UnavailableError where the broker cannot tell.
+    """
     if (error := error_name(response.error_code)) != "NONE":
         raise UnavailableError(f"fenced brokers: {error}")
     return {
-        int(each.broker_id): (str(each.host), int(each.port), each.rack) for each in response.brokers if each.is_fenced
+        int(each.broker_id): (str(each.host), int(each.port), each.rack)
+        for each in response.brokers
+        if each.is_fenced or int(each.broker_id) not in serving
     }
 
 
@@ -148,13 +160,21 @@ def described_quorum(response: Entity) -> Quorum:
     part = parts[0]
     ends = [int(each.log_end_offset) for each in part.current_voters if each.replica_id == part.leader_id]
     end = max(ends, default=int(part.high_watermark))
+    listening = _listeners(response)
     return Quorum(
         leader=int(part.leader_id),
         leader_epoch=int(part.leader_epoch),
         high_watermark=int(part.high_watermark),
-        voters=tuple(sorted(_replica(each, end) for each in part.current_voters)),
-        observers=tuple(sorted(_replica(each, end) for each in part.observers)),
+        voters=tuple(sorted(_replica(each, end, listening) for each in part.current_voters)),
+        observers=tuple(sorted(_replica(each, end, {}) for each in part.observers)),
     )
+
+
+def _listeners(response: Entity) -> dict[int, tuple[str, ...]]:
+    return {
+        int(node.node_id): tuple(f"{each.name}://{each.host}:{each.port}" for each in node.listeners)
+        for node in getattr(response, "nodes", ())
+    }
 
 
 def voters_listening(response: Entity) -> dict[int, frozenset[Address]]:
@@ -189,13 +209,15 @@ def voters_configured(config: Mapping[str, str]) -> Iterator[tuple[int | None, A
                 yield int(number) if at else None, (host.strip("[]"), int(port))
 
 
-def _replica(each: Entity, end: int) -> QuorumReplica:
+def _replica(each: Entity, end: int, listening: Mapping[int, tuple[str, ...]]) -> QuorumReplica:
     reached = int(each.log_end_offset)
     return QuorumReplica(
         id=int(each.replica_id),
         log_end_offset=reached,
         lag_records=max(end - reached, 0) if reached >= 0 else -1,
         caught_up_ms=int(getattr(each, "last_caught_up_timestamp", -1)),
+        directory_id=topic_id_text(getattr(each, "replica_directory_id", None)) or "",
+        endpoints=listening.get(int(each.replica_id), ()),
     )
 
 

@@ -101,11 +101,14 @@ class Observing:
         follows: Follows,
         security: Security = PLAINTEXT,
         clock_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
+        cluster_id: str | None = None,
     ) -> None:
+        """`cluster_id` makes every other cluster be refused."""
         self._addresses = addresses
         self._follows = follows
         self._security = security
         self._clock_ms = clock_ms
+        self._cluster_id = cluster_id
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._controllers: dict[Address, Controller] = {}
         self._asking: set[asyncio.Task[None]] = set()
@@ -114,7 +117,7 @@ class Observing:
     async def run(self) -> None:
         """Follows until it is cancelled, or has come to an end that was told by `stand`."""
         try:
-            decision = begin(self._addresses, self._clock_ms())
+            decision = begin(self._addresses, self._clock_ms(), self._cluster_id)
             while self._carried_out(decision):
                 event = await self._event(decision.wake_ms)
                 decision = decide(decision.state, event, self._clock_ms())

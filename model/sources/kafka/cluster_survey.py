@@ -57,6 +57,7 @@ class ClusterSurvey:
             topics=topics_of(msgspec.structs.replace(metadata, partitions=partitions), self._moves),
             tells_elr=self._tells_elr,
             quorum=quorum,
+            controllers=self._quorums.controllers,
             log_dirs={broker: dirs for broker, dirs in self.view.log_dirs.items() if broker in metadata.brokers},
         )
 
@@ -120,7 +121,8 @@ class ClusterSurvey:
     async def _fenced(self) -> Mapping[int, BrokerView] | None:
         """Brokers that are fenced; None where brokers do not tell, as before 4.0. The last where nobody answers."""
         try:
-            told = descriptions.fenced_brokers(await self._anybody(self._in_order(), descriptions.describe_cluster))
+            response = await self._anybody(self._in_order(), descriptions.describe_cluster)
+            told = descriptions.fenced_brokers(response, self._client.metadata.brokers)
         except UnsupportedVersionError:
             return None
         except WireError as error:

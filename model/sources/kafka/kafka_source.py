@@ -37,6 +37,7 @@ class KafkaSource(PollingSource):
         self.reader = TreeReader(lambda path: node_at(self._view, path))
         """What brokers told last, to browse like znodes."""
         self._view = NOTHING
+        self._protocol = protocol
         self._until_s: dict[str, float] = dict.fromkeys(COSTLY, math.inf)
         super().__init__(
             address.bootstrap,
@@ -46,6 +47,15 @@ class KafkaSource(PollingSource):
             security,
             connect_s,
         )
+
+    @property
+    def view(self) -> ClusterView:
+        """What brokers told last."""
+        return self._view
+
+    def listing(self, now_ms: int) -> tuple[r.Record, ...]:
+        """All of it but for the groups."""
+        return tuple(records_between(NOTHING, self._view, now_ms, self._protocol))
 
     def want(self, *what: str) -> None:
         until_s, before = time.monotonic() + LEASE_S, self._wanted()

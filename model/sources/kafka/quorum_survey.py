@@ -33,6 +33,11 @@ class QuorumSurvey:
         self._configured: set[int] = set()
         """Brokers whose settings were looked through for voters."""
 
+    @property
+    def controllers(self) -> tuple[descriptions.Address, ...]:
+        """Where voters listen, as far as brokers tell."""
+        return tuple(sorted(self._unnamed.union(*self._voters.values())))
+
     async def look(self) -> Quorum:
         """The quorum as it is; without a leader where nobody knows one. Raises NotAllowedError."""
         look = _Look(self._client.timeout_s)

@@ -6,7 +6,7 @@ It goes as far as the Kafka protocol does: ACLs, quotas, client ids and the log 
 from collections.abc import Callable, Mapping
 
 from model.sources.kafka.views import ClusterView, TopicView
-from model.sources.metadata_tree import TreeNode, folder
+from model.sources.metadata_tree import TreeNode, folder, quorum_at
 
 ROOTS = ("brokers", "clusterId", "configs", "features", "logDirs", "metadataQuorum", "topicIds", "topics")
 
@@ -123,24 +123,7 @@ def _quorum(view: ClusterView, parts: tuple[str, ...]) -> TreeNode | None:
     quorum = view.quorum
     if quorum is None:
         return None if parts else TreeNode()
-    replicas = {
-        "voters": {str(each.id): each for each in quorum.voters},
-        "observers": {str(each.id): each for each in quorum.observers},
-    }
-    match parts:
-        case ():
-            return folder(("leader", *replicas))
-        case ("leader",):
-            return TreeNode({"leaderId": quorum.leader, "leaderEpoch": quorum.leader_epoch})
-        case (kind,) if kind in replicas:
-            return folder(replicas[kind])
-        case (kind, number) if number in replicas.get(kind, ()):
-            each = replicas[kind][number]
-            return TreeNode(
-                {"logEndOffset": each.log_end_offset, "lag": each.lag_records, "caughtUpMs": each.caught_up_ms}
-            )
-        case _:
-            return None
+    return quorum_at(quorum, parts, has_offsets=True)
 
 
 _BRANCHES: Mapping[str, Callable[[ClusterView, tuple[str, ...]], TreeNode | None]] = {

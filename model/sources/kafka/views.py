@@ -62,6 +62,8 @@ class ClusterView(msgspec.Struct, frozen=True):
     """By entity as in Kafka's entity path; `server.properties/1` is broker 1's file."""
     quorum: Quorum | None = None
     log_dirs: Mapping[int, tuple[LogDir, ...]] = {}
+    controllers: tuple[tuple[str, int], ...] = ()
+    """Where the quorum's voters listen, in KRaft, as far as brokers tell."""
 
     def offline(self) -> dict[TopicPartition, tuple[int, ...]]:
         """Replicas that are offline on brokers that live: their log folder failed."""
@@ -179,7 +181,10 @@ def _controller(before: ClusterView, after: ClusterView, now_ms: int) -> Iterato
 def essence(quorum: Quorum) -> object:
     """What is worth telling of a quorum: its log grows twice a second even where nothing happens (KIP-835)."""
     late = tuple(each.id for each in quorum.late_voters())
-    members = tuple(each.id for each in quorum.voters), tuple(each.id for each in quorum.observers)
+    members = tuple(
+        tuple((each.id, each.directory_id, each.endpoints) for each in some)
+        for some in (quorum.voters, quorum.observers)
+    )
     return quorum.leader, quorum.leader_epoch, members, late, quorum.is_led, quorum.silent, quorum.unconfirmed
 
 

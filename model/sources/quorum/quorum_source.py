@@ -17,6 +17,7 @@ from model.cluster import records as r
 from model.hosts.observing.observing import Observing
 from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
+from model.observer.follow import RIGHT
 from model.observer.messages import Handed
 from model.observer.state import Standing
 from model.sources.addresses import ControllersAddress
@@ -42,17 +43,22 @@ class QuorumSource:
         interval_s: float = INTERVAL_S,
         security: Mapping[str, Any] | None = None,
         connect_s: float = CONNECT_S,
+        *,
+        cluster_id: str | None = None,
+        asks_brokers: bool = True,
     ) -> None:
         """Brokers are asked at `bootstrap` (`host:port[,…]`), or where they are registered, every `interval_s`.
 
         Where nobody led for `connect_s` after the beginning, it closes. `security` as kafka-python's options, for
-        controllers and brokers alike. Raises SourceError for what is no way to log in.
+        controllers and brokers alike. Controllers of another cluster than `cluster_id` are refused.
+        Raises SourceError for what is no way to log in.
         """
         self._address, self._bootstrap, self._connect_s = address, bootstrap, connect_s
         try:
-            self._observing = Observing(address.controllers, self, security_of(security or {}))
+            self._observing = Observing(address.controllers, self, security_of(security or {}), cluster_id=cluster_id)
         except ValueError as error:
             raise SourceError(f"{address}: {error}") from None
+        self._asks_brokers = asks_brokers
         self._facts = LogFacts(self._tell)
         self._brokers = BrokersBeside(self._tell_beside, self._hear_beside, interval_s, security)
         self._endpoints: dict[int, tuple[str, ...]] = {}
@@ -63,10 +69,12 @@ class QuorumSource:
         self._following: asyncio.Task[None] | None = None
         self._thread: threading.Thread | None = None
         self._opened_s = math.inf
-        self._status = SourceStatus(is_partial=True)
+        self._status = SourceStatus(is_partial=asks_brokers)
         self._beside = ""
         """What is wrong with the brokers."""
         self._handed = 0
+        self.is_unreached = False
+        """Whether it closed because no controller told anything."""
 
     @property
     def name(self) -> str:
@@ -118,15 +126,18 @@ class QuorumSource:
         if standing.phase == "live":
             self._facts.led_by(standing.leader, standing.epoch)
             self._facts.list(standing.cluster_id, self._brokers.told)
-            self._brokers.open(self._listening(), self._bootstrap)
+            if self._asks_brokers:
+                self._brokers.open(self._listening(), self._bootstrap)
         phase, reason = _PHASES[standing.phase], standing.reason
         is_new = not self._status.verified_ms
         if phase == "stale" and is_new:
             phase = "loading" if standing.heard_ms else "connecting"
             if time.monotonic() - self._opened_s >= self._connect_s and not standing.heard_ms:
-                phase = "closed"
+                phase, self.is_unreached = "closed", standing.epoch == 0
         if phase in ("closed", "denied"):
             reason = f"{self.name}: {reason}"
+        if phase == "denied" and RIGHT in reason:
+            reason += "; kafka://BROKER:PORT polls brokers, which takes no such right"
         self._fare(phase, reason)
         if phase == "closed" and self._following is not None:
             self._following.cancel()

@@ -1,4 +1,4 @@
-"""A TCP proxy before a broker that counts what clients ask for, by API key. An unknown one counts as a write."""
+"""A TCP proxy before a node that counts what clients ask for, by API key. An unknown one counts as a write."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ READS = {
     35: "DescribeLogDirs",
     46: "ListPartitionReassignments",
     55: "DescribeQuorum",
+    59: "FetchSnapshot",
     60: "DescribeCluster",
     69: "ConsumerGroupDescribe",
     75: "DescribeTopicPartitions",
@@ -40,14 +41,20 @@ WRITES = {
 class ApiCounter(CountingProxy):
     """See `CountingProxy`; `asked` has Kafka's names of the APIs."""
 
+    def __init__(self, upstream: str, client_id: str = "") -> None:
+        """Counts what everybody asks for, or only who calls himself so: nodes come by this way, too."""
+        super().__init__(upstream)
+        self._client_id = client_id.encode()
+
     def writes(self) -> Counter[str]:
         """Everything asked for that does not only read."""
         return Counter({name: count for name, count in self.asked.items() if name not in READS.values()})
 
     def _request(self, sink: socket.socket, frame: bytes, number: int) -> None:
-        key, version = struct.unpack_from("!hh", frame)
+        key, version, _, length = struct.unpack_from("!hhih", frame)
         name = READS.get(key) or WRITES.get(key) or f"API key {key}"
-        self.asked["Metadata that creates topics" if name == "Metadata" and _creates(version, frame) else name] += 1
+        if self._client_id in (b"", frame[10 : 10 + max(length, 0)]):
+            self.asked["Metadata that creates topics" if name == "Metadata" and _creates(version, frame) else name] += 1
         sink.sendall(struct.pack("!i", len(frame)) + frame)
 
 

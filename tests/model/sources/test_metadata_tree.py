@@ -64,6 +64,18 @@ def test_what_only_the_log_knows_is_there() -> None:
     assert json.loads(registration.data)["logDirs"]
 
 
+def test_voters_say_where_they_listen_and_which_directory_has_their_log() -> None:
+    reader = reader_of(str(QUORUM))
+    voters = [json.loads(value(reader, f"/metadataQuorum/voters/{number}").data) for number in (1, 2, 3)]
+    directories = "MkU3OEVBNTcwNTJENDM2Ag", "MkU3OEVBNTcwNTJENDM2Aw", "MkU3OEVBNTcwNTJENDM2BA"
+    assert voters == [
+        {"directoryId": directory, "endpoints": [f"CONTROLLER://127.0.0.1:{port}"]}
+        for port, directory in enumerate(directories, 19411)
+    ]
+    before = reader_of(str(DATA / "3.3.2"))
+    assert json.loads(value(before, "/metadataQuorum/voters/1").data) == {}, "nobody tells"
+
+
 def test_settings_of_users_and_their_clients_are_folders() -> None:
     reader = reader_of(str(DATA / "4.4.0"))
     configs = [place for place in walked(ZnodeBrowser(reader)) if place.startswith("/configs/")]

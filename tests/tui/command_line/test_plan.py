@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from model.cluster.snapshot_file import write_snapshot
 from model.controller.requests import requested_moves
 from tests.harness.command import failure
 from tests.harness.command import kdrill as run
+from tests.model.metadata_log.kept import QUORUM
 from tests.model.planning.clusters import cluster
 from tui.cli.main import kdrill
 
@@ -48,6 +50,11 @@ def planned(capfd: pytest.CaptureFixture[str]) -> Planned:
         return json.loads(capfd.readouterr().out)
 
     return asked
+
+
+def test_of_kraft_the_offset_is_named() -> None:
+    head = run("plan", f"{QUORUM}@60", "--rebalance").stdout.partition("\n")[0]
+    assert re.fullmatch(rf"{re.escape(str(QUORUM))}@60, as it was at \S+Z, offset 60", head)
 
 
 def test_people_read_cost_bound_balance_drills_batches_and_what_moves(skewed: Path, tmp_path: Path) -> None:

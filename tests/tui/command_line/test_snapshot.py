@@ -11,6 +11,7 @@ import pytest
 from model.cluster.snapshot_file import read_snapshot
 from tests.demo_tree import DemoTree
 from tests.harness.command import failure, kdrill
+from tests.model.metadata_log.kept import QUORUM
 
 
 @pytest.mark.parametrize("name", ["now.json", "now.json.zst"])
@@ -23,6 +24,11 @@ def test_it_is_written_and_says_so(tree: DemoTree, tmp_path: Path, name: str) ->
     assert done.stderr == f"{path}: {len(image.brokers)} brokers, {counts}\n"
     assert image.provenance.source == tree.source
     assert len(image.topics) > 5
+
+
+def test_groups_that_nobody_told_of_are_unknown(tmp_path: Path) -> None:
+    done = kdrill("snapshot", QUORUM, "-o", tmp_path / "now.json")
+    assert done.stderr.endswith(" partitions, groups unknown\n")
 
 
 def test_a_file_that_exists_is_replaced_and_nothing_else_is_left(snapshot_file: Path) -> None:

@@ -20,6 +20,7 @@ from model.zookeeper.operations import Create
 from tests.demo_tree import DemoTree, demo_tree
 from tests.harness.command import kdrill, running
 from tests.model.drills.clusters import cluster, topic
+from tests.model.metadata_log.kept import QUORUM
 
 HEALTHY, FINDINGS = 0, 2
 
@@ -75,6 +76,12 @@ def test_the_document(tree: DemoTree) -> None:
     assert not document.keys() - set(re.findall(r"\w+", kdrill("status", "--help").stdout)) - {"format"}
     assert document["errors"] == sum(finding["severity"] == "error" for finding in document["findings"]) > 0
     assert done.stdout.isascii()
+
+
+def test_what_a_source_does_not_tell_is_null() -> None:
+    document = json.loads(kdrill("status", "--json", QUORUM).stdout)
+    assert document["topics"] > 0
+    assert document["groups"] is None
 
 
 def test_a_snapshot(snapshot_file: Path) -> None:

@@ -118,8 +118,8 @@ def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_
     line = _assembled(name, forms, levels)
     for part in SHORTENINGS:
         if _size(line) <= width:
-            if levels["mode"] == 1 and facts.reason:
-                forms["mode"] = (_with_reason(forms["mode"][1], facts.reason, width - _size(line)),) * 2
+            if levels["mode"] == 1 and (facts.reason or facts.polled):
+                forms["mode"] = (_with_reason(forms["mode"][1], facts, width - _size(line)),) * 2
             return _assembled(name, forms, levels)
         levels[part] = min(levels[part] + 1, len(forms[part]) - 1)
         line = _assembled(name, forms, levels)
@@ -168,15 +168,17 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
     word, style = PHASES.get(facts.phase, (facts.phase.upper(), "waiting"))
     done, of = facts.progress
     long, short = f"{demo}{word} {age} old" if age else demo + word, f"{demo}{word} {age}".rstrip()
+    why = ""
     if facts.phase == "live" and facts.poll_ms:
         long = f"{word} polls {facts.poll_ms / 1000:g} s" + (f", {age} old" if age_ms >= _unsaid_ms(facts) else "")
+        why = facts.polled and f" ({facts.polled})"
     if facts.phase == "connecting" and facts.reason:
         return _wrong(NOT_CONNECTED, facts.reason, f"!! {NOT_CONNECTED} !!")
     if facts.phase == "starting":
         long, short = f"{word} {facts.reason}", word
     if facts.phase == "loading" and of:
         long, short = f"{demo}{word} {done:,} of {of:,}", f"{demo}{word} {100 * done // of}%"
-    return ((long, style), (long, style), (short, style))
+    return ((long + why, style), (long, style), (short, style))
 
 
 def _wrong(what: str, reason: str, short: str) -> tuple[Span, ...]:
@@ -185,12 +187,13 @@ def _wrong(what: str, reason: str, short: str) -> tuple[Span, ...]:
     return tuple((text, "stale") for text in texts)
 
 
-def _with_reason(bare: Span, reason: str, room: int) -> Span:
-    """What is wrong, with as much of the reason as goes into so many cells more; as it is where that says nothing."""
+def _with_reason(bare: Span, facts: HeaderFacts, room: int) -> Span:
+    """How it fares, with as much of the reason as goes into so many cells more; as it is where that says nothing."""
     text, style = bare
     what, is_wrong, _ = text.rpartition(" !!")
-    room -= cells(": …")
-    return (f"{what}: {cut(plain(reason), room)}… !!", style) if is_wrong and room >= REASON_CELLS else bare
+    shown, reason, before, behind = (what, facts.reason, ": ", "… !!") if is_wrong else (text, facts.polled, " (", "…)")
+    room += cells(text) - cells(shown + before + behind)
+    return (f"{shown}{before}{cut(plain(reason), room)}{behind}", style) if reason and room >= REASON_CELLS else bare
 
 
 def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage, ControllerImage
 from model.cluster.findings.pending_work import PendingWork, pending_work
+from model.cluster.image_parts import QuorumReplica
 from model.cluster.texts import counted, replicas
 from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.setup import HeldStates, held_states
@@ -239,9 +240,18 @@ def _quorum_text(moment: Moment, query: StatesText) -> TextAnswer:
         return sheet.say("no broker told how the quorum of controllers stands", "dim").answer()
     sheet.fact("voters", ", ".join(str(each.id) for each in quorum.voters) or "none")
     sheet.fact("observers", ", ".join(str(each.id) for each in quorum.observers) or "none")
+    for voter in quorum.voters:
+        if said := _voter_text(voter):
+            sheet.fact(f"voter {voter.id}", said)
     sheet.gap()
     sheet.say("Voters elect the active controller and confirm its metadata. Brokers observe.", "dim")
     return sheet.say("A controller of KRaft has no state machines for partitions and replicas.", "dim").answer()
+
+
+def _voter_text(voter: QuorumReplica) -> str:
+    """Where it listens, and which directory has its log, as far as anybody tells."""
+    directory = f"directory {voter.directory_id}" if voter.directory_id else ""
+    return ", ".join(part for part in (*voter.endpoints, directory) if part)
 
 
 def _number(count: int, width: int, style: str) -> Span:

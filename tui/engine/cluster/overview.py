@@ -33,6 +33,7 @@ def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
         progress=(status.done, status.total),
         zookeeper=status.server,
         poll_ms=status.poll_ms,
+        polled=status.polled,
         generation=image.generation,
         controller=image.controller.broker,
         controller_epoch=image.controller.epoch,

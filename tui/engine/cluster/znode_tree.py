@@ -197,26 +197,36 @@ NO_TREE = "a snapshot of a cluster with ZooKeeper holds no tree to browse: open 
 class ZnodeService:
     """Used on one event loop, but for `take`, which the source's thread calls.
 
-    Without `open` there is a tree of KRaft clusters alone: what the image knows of their metadata.
+    Without `open` there is a tree of KRaft clusters alone: what the image knows of their metadata. So it is, too, for
+    as long as the image knows the metadata log: it has more than brokers tell.
     """
 
     def __init__(self, witness: Witness) -> None:
         """`witness`: who saw the values that came by."""
         self._witness = witness
         self._browser: ZnodeBrowser | None = None
+        self._given: BrowsesZnodes | None = None
+        self._browsed: BrowsesZnodes | None = None
+        self._of_image = TreeReader(lambda path: node_at(self._image, path))
         self._image = EMPTY
         self._memory = Memory()
         self._browsing = threading.Lock()
 
     def open(self, reader: BrowsesZnodes) -> None:
         """Where to read."""
-        self._browser = ZnodeBrowser(reader, self._witness.saw)
+        self._given = reader
+        self._choose()
+
+    def _choose(self) -> None:
+        is_of_image = self._image.generation == "kraft" and (self._given is None or self._image.metadata is not None)
+        reader = self._of_image if is_of_image else self._given
+        if reader is not None and reader is not self._browsed:
+            self._browsed, self._browser = reader, ZnodeBrowser(reader, self._witness.saw)
 
     def take(self, moment: Moment) -> None:
         """A moment was published: what it touched is old."""
         self._image = moment.image
-        if self._browser is None and moment.image.generation == "kraft":
-            self.open(TreeReader(lambda path: node_at(self._image, path)))
+        self._choose()
         if self._browser is not None:
             if moment.relisted:
                 self._browser.invalidate_all()

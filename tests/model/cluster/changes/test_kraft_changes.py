@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from model.cluster.records import BrokerFenced, BrokerLost, BrokerRegistered
+from model.cluster.changes import changes_between
+from model.cluster.image_parts import KraftMetadata
+from model.cluster.records import BrokerFenced, BrokerLost, BrokerRegistered, MetadataDescribed
 from tests.model.cluster.build import NOW_MS, image, state, written
 from tests.model.cluster.changes.test_changes import FENCED, KRAFT, step, told
 
@@ -57,6 +59,19 @@ def test_that_the_metadata_log_tells_more_of_a_broker_is_no_news() -> None:
     assert step(BrokerRegistered(broker=1), before=known) == ()
     again = msgspec.structs.replace(told_by_log, epoch=14)
     assert [one.kind for one in step(again, before=known)] == ["broker-bounced"]
+
+
+def test_that_somebody_else_tells_of_fenced_brokers_is_no_news() -> None:
+    """As before 4.0, where brokers that are polled do not, and the metadata log does."""
+    polled = image(BrokerRegistered(broker=1), base=KRAFT)
+    logged = (MetadataDescribed(metadata=KraftMetadata()), BrokerRegistered(broker=1, fenced=False, epoch=3))
+    followed = image(*logged, BrokerFenced(broker=3, epoch=4), base=polled)
+    assert changes_between(polled, followed) == changes_between(followed, polled) == ()
+    (change,) = changes_between(followed, image(BrokerLost(broker=1), base=polled))
+    assert change.text == "b1 gone: it is fenced, or its registration was removed"
+    serving = image(*logged, BrokerRegistered(broker=3, fenced=False, epoch=4), base=polled)
+    assert [change.kind for change in changes_between(polled, serving)] == ["broker-registered"]
+    assert [change.kind for change in changes_between(serving, followed)] == ["broker-fenced"]
 
 
 def test_where_nobody_tells_who_is_fenced_a_broker_may_be_either() -> None:

@@ -28,6 +28,8 @@ class Broker:
 
     cluster_version: int = 2
     quorum_error: ErrorCode = ErrorCode.none
+    is_fenced: bool = True
+    """Whether broker 2 is."""
     port: int = 0
     pages: list[int] = field(default_factory=list[int])
     """Where each page of partitions began."""
@@ -75,7 +77,7 @@ class Broker:
         told = {"host": "h2", "port": 9092, "rack": "r2"}
         listed = [broker(broker_id=1, host="127.0.0.1", port=self.port, rack=None, is_fenced=False)]
         if request.body.include_fenced_brokers:
-            listed.append(broker(broker_id=2, **told, is_fenced=True))
+            listed.append(broker(broker_id=2, **told, is_fenced=self.is_fenced))
         return request.answer(
             "DescribeClusterResponse", error_code=ErrorCode.none, error_message=None, endpoint_type=1, cluster_id="c",
             controller_id=1, brokers=tuple(listed), cluster_authorized_operations=0,
@@ -134,6 +136,11 @@ async def test_fenced_brokers_are_asked_for_and_told_apart_where_brokers_know_th
         assert view.brokers.keys() == {1}
         assert view.fenced is not None
         assert {number: (one.host, one.rack) for number, one in view.fenced.items()} == {2: ("h2", "r2")}
+
+
+async def test_a_broker_that_comes_back_between_two_questions_is_not_gone() -> None:
+    async with looked_at(Broker(is_fenced=False)) as (view, _):
+        assert (view.brokers.keys(), (view.fenced or {}).keys()) == ({1}, {2})
 
 
 async def test_before_4_0_nobody_knows_who_is_fenced() -> None:

@@ -19,15 +19,20 @@ KEPT = 158
 """Up to here the log is there from the beginning."""
 
 
-@pytest.fixture
-async def voters() -> AsyncIterator[Voters]:
-    """Three, led by 2, as the log was left in epoch 3; its end is not committed yet."""
+async def quorum_of_three() -> Voters:
+    """Led by 2, as the log was left in epoch 3; its end is not committed yet."""
     voters = Voters()
     log = [Entry(each.base_offset, each.next_offset, each.epoch, each.data) for each in batches()]
     for number, voter in voters.quorum.voters.items():
         await voters.listen(number)
         voter.log, voter.epoch, voter.leader = list(log), 3, 2
         voter.high_watermark = max(each.end for each in log if each.end <= KEPT)
+    return voters
+
+
+@pytest.fixture
+async def voters() -> AsyncIterator[Voters]:
+    voters = await quorum_of_three()
     yield voters
     await voters.close()
 
@@ -94,3 +99,14 @@ async def test_a_broker_is_no_controller() -> None:
             assert feed.moment.status.reason.endswith("is a broker's listener, not a controller's")
     finally:
         await voters.close()
+
+
+async def test_who_lacks_the_right_is_told_which_and_what_works_without_it(voters: Voters) -> None:
+    voters.denies = True
+    with followed(*voters.addresses) as feed:
+        await eventually_async(lambda: feed.moment.status.phase == "denied", standing=lambda: feed.moment.status)
+        reason = feed.moment.status.reason
+    assert reason.endswith(
+        "CLUSTER_AUTHORIZATION_FAILED: the metadata log takes the right CLUSTER_ACTION on the cluster; "
+        "kafka://BROKER:PORT polls brokers, which takes no such right"
+    )

@@ -8,10 +8,13 @@ import pytest
 from model.cluster.changes import Change
 from model.cluster.cluster_image import EMPTY
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
     ControllerLost,
+    GenerationRecognised,
     PreferredElectionRequested,
+    QuorumDescribed,
     ReassignmentsRequested,
     TopicAssigned,
     TopicDeletionRequested,
@@ -177,6 +180,17 @@ def test_states_as_the_controller_holds_them():
         ["New", "1", "0"],
         ["NonExistent", "1", "0"],
         ["DeletionStarted", "-", "2"],
+    ]
+
+
+def test_the_quorum_says_where_voters_listen_and_which_directory_has_their_log():
+    voters = (QuorumReplica(7, directory_id="d-7", endpoints=("C://c7:1", "D://c7:2")), QuorumReplica(8))
+    described = QuorumDescribed(quorum=Quorum(7, 3, voters=voters))
+    moment = moment_of(small_image(GenerationRecognised(generation="kraft"), described))
+    lines = states_text(moment, StatesText(width=76), NOW_MS, Memory()).plain.splitlines()
+    assert [line for line in lines if line.startswith("voter")] == [
+        "voters    7, 8",
+        "voter 7   C://c7:1, D://c7:2, directory d-7",
     ]
 
 
