@@ -12,6 +12,7 @@ Topics that are being deleted are left out: nobody is elected for them, and nobo
 | `voter` | bool[B] | whether it is a voter of a KRaft quorum that can be counted on |
 | `spare` | int32[1] | how many of the voters may be lost; below 0 too many are; `MANY` where it does not matter |
 | `rules` | int32[1] | the row of `GENERATIONS` that the cluster's controllers go by |
+| `levels` | int32[4] | on KRaft instead: its `Levels`, the release as two numbers; int32[0] elsewhere |
 | `topic`, `partition` | int32[N] | a place in `topics_of`, and the partition's number |
 | `replicas` | int32[N, RF] | the preferred one first |
 | `strangers` | int32[N, S] | members of the ISR, or a leader, that are no replicas; S is 0 as a rule |
@@ -38,6 +39,7 @@ from model.cluster.topic_image import NOBODY, Flags, Ints, Longs, TopicImage
 from model.controller.generations import GENERATIONS
 from model.drills.setup_znodes import UNCLEAN_KEY, rules_of, settings_of
 from model.drills.voters import is_kraft, turnout_after
+from model.kraft_controller.levels import levels_of
 
 MANY = 1 << 30
 WIDEST = 62
@@ -70,6 +72,7 @@ def arrays_of(image: ClusterImage) -> Arrays:
         "controller": np.array([_controller(image, brokers)], np.int32),
         **_quorum(image, brokers),
         "rules": np.array([GENERATIONS.index(rules_of(image))], np.int32),
+        "levels": np.array(_levels(image), np.int32),
         "topic": columns.topic,
         "partition": columns.partitions,
         "replicas": _places(brokers, columns.replicas),
@@ -83,6 +86,13 @@ def arrays_of(image: ClusterImage) -> Arrays:
         "adding": bits(_moved(columns, [topic.adding for topic in topics])),
         "removing": bits(_moved(columns, [topic.removing for topic in topics])),
     }
+
+
+def _levels(image: ClusterImage) -> tuple[int, ...]:
+    if not is_kraft(image):
+        return ()
+    levels = levels_of(image)
+    return *levels.release, levels.metadata_version, int(levels.elr)
 
 
 def _quorum(image: ClusterImage, brokers: NDArray[np.int64]) -> Arrays:

@@ -20,7 +20,7 @@ from model.drills.timeline import (
     Timeline,
     ZnodeWritten,
 )
-from model.drills.voters import is_kraft, not_forecast
+from model.drills.voters import is_kraft, not_forecast, rules_since
 from model.hosts.virtual.journal import (
     BrokerCrashed,
     BrokerStopped,
@@ -65,7 +65,7 @@ def assumptions_of(drill: Drill) -> Document:
     """All that was assumed: how long things take, whose rules, and what the image does not say."""
     return {
         **msgspec.to_builtins(drill.assumptions),
-        "kafka_rules_since": rules_of(drill.before).since,
+        "kafka_rules_since": rules_since(drill.before),
         "notes": list(notes_on(drill)),
     }
 
@@ -90,8 +90,6 @@ def notes_on(drill: Drill) -> Iterable[str]:
         yield "A new controller of this release leaves the dead in ISRs; their leaders taking them out is not played."
     if image.generation == "unknown":
         yield "The release is not known: the latest rules hold."
-    if is_kraft(image):
-        yield "KRaft elects in times of its own."
     topics = image.topics.values()
     is_led = not is_kraft(image) and any((topic.leader_epoch > 0).any() for topic in topics)
     if is_led and not any((t.version > 0).any() for t in topics):
@@ -155,7 +153,10 @@ def _row(row: AnyRow) -> Document:
 def _state_written(row: StateWritten) -> Document:
     before, after = row.before, row.after
     path, is_znode = partition_state_path(row.topic, after.partition), row.by is not None
-    versions = {"version": after.version, "controller_epoch": after.controller_epoch} if is_znode else {}
+    if is_znode:
+        versions: Document = {"version": after.version, "controller_epoch": after.controller_epoch}
+    else:
+        versions = {"partition_epoch": after.version, "elr": after.elr, "last_known_elr": after.last_known_elr}
     return {
         "what": "state-written",
         "at_ms": row.at_ms,

@@ -1,18 +1,18 @@
 """Plays a scenario on a copy of a cluster, and says what it meant. The controller's rules decide; this only waits."""
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
+from model.drills.kraft_play import KraftPlay
 from model.drills.outcomes import DrilledPartition, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import QuorumShrank, Timeline, TimelineBuilder, kraft_rows
-from model.drills.voters import Turnout, is_kraft, session_timeout_ms, stood_in_for, turnout_after, with_voters
-from model.hosts.virtual.journal import BrokerCrashed
+from model.drills.timeline import QuorumShrank, Timeline, TimelineBuilder
+from model.drills.voters import Turnout, is_kraft, session_timeout_ms, turnout_after, with_voters
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 
@@ -103,29 +103,32 @@ def play(
     check(image, scenario)
     times = assumptions or usual(image, scenario)
     if is_kraft(image):
-        return _play_with_voters(image, scenario, times)
+        return _play_on_kraft(image, scenario, times)
     return play_on(ClusterSetup(image, times, unclean=scenario.unclean), scenario)
 
 
-def _play_with_voters(
+def _play_on_kraft(
     image: ClusterImage, scenario: Scenario, assumptions: Assumptions
 ) -> Generator[Progress, None, Drill]:
-    """On a KRaft cluster: without a majority of its voters nothing but the deaths happens (`scenario.check`)."""
-    brokers = msgspec.structs.replace(scenario, kill=tuple(each for each in scenario.kill if each in image.brokers))
+    """Without a majority of the voters nothing but the deaths happens (`scenario.check`)."""
+    times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
+    played, last_ms = KraftPlay(image, times, unclean=scenario.unclean), 0.0
     turnout = turnout_after(image, scenario.kill)
-    if turnout is not None and turnout.is_lost:
-        times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
-        builder = TimelineBuilder(image, times.start_ms, {})
-        builder.take(BrokerCrashed(0.0, broker) for broker in brokers.kill)
-        played, player = Drill(scenario, times, builder.timeline(0.0), at_rest=True), None
-    else:
-        ruled = stood_in_for(image, scenario.felled)
-        player = ruled.controller.broker
-        played = yield from play_on(ClusterSetup(ruled, assumptions, unclean=scenario.unclean), brokers)
-    told = played.timeline
-    rows = tuple(with_voters(tuple(kraft_rows(told.rows, player)), image, scenario.kill))
+    decides = turnout is None or not turnout.is_lost
+    for number, act in enumerate(_acts(scenario)):
+        until_ms = last_ms + (LONGEST_MS if act.after_ms is None else act.after_ms)
+        for _ in played.pass_until(until_ms) if number else ():
+            yield Progress(played.now_ms, len(played.rows))
+        if act.after_ms is not None:
+            played.now_ms = until_ms
+        last_ms = played.now_ms
+        played.begin(act)
+    for _ in played.pass_until(last_ms + LONGEST_MS) if decides else ():
+        yield Progress(played.now_ms, len(played.rows))
+    told = played.timeline()
+    rows = tuple(with_voters(told.rows, image, scenario.kill))
     timeline = Timeline(image, rows, told.outages, told.end_ms, told.start_ms)
-    return replace(played, scenario=scenario, timeline=timeline)
+    return Drill(scenario, times, timeline, at_rest=played.at_rest or not decides)
 
 
 def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None, Drill]:

@@ -8,7 +8,6 @@ that. States of partitions and replicas are only in the controller's memory; no 
 columns, a million partitions in some ms. Deletions under way are counted, too: their topics are gone soon.
 """
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -22,7 +21,7 @@ from model.broker.partition import Partition as HeldPartition
 from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import NO_STATE, TopicPartition
 from model.cluster.partition_columns import PartitionColumns, stacked
-from model.cluster.topic_image import NOBODY, Flags, TopicImage, rows_of, unpadded, widened
+from model.cluster.topic_image import NOBODY, Flags, TopicImage, rows_of, unpadded
 from model.controller.context import NO_CONTROLLER, Activity, ControllerContext, LiveBroker
 from model.controller.decide import ControllerState
 from model.controller.events_and_commands import (
@@ -313,7 +312,6 @@ class ClusterSetup:
         self._allowed = True if unclean else None
         start_ms = image.provenance.time_ms
         self.assumptions = msgspec.structs.replace(assumptions, start_ms=start_ms)
-        image = _with_eligible(image)
         planted = _allowing_unclean(image) if unclean else image
         topics = topics_of(image)
         sessions = {broker: number for number, broker in enumerate(sorted(image.brokers), 1)}
@@ -369,18 +367,6 @@ class ClusterSetup:
         topic = self.image.topics.get(name.topic)
         row = None if topic is None else topic.row_of.get(name.partition)
         return topic is None or row is None or not set(target) <= set(unpadded(topic.replicas[row]))
-
-
-def _with_eligible(image: ClusterImage) -> ClusterImage:
-    """Who may lead is in the ISR: where KRaft has emptied it, that are the eligible leader replicas (KIP-966)."""
-    widened_topics: dict[str, TopicImage] = {}
-    for name, topic in image.topics.items():
-        chosen = (topic.isr_count == 0) & (topic.elr > NOBODY).any(axis=1)
-        if chosen.any():
-            width = max(topic.isr.shape[1], topic.elr.shape[1])
-            isr = np.where(chosen[:, None], widened(topic.elr, width), widened(topic.isr, width))
-            widened_topics[name] = dataclasses.replace(topic, isr=isr)
-    return msgspec.structs.replace(image, topics={**image.topics, **widened_topics}) if widened_topics else image
 
 
 def _allowing_unclean(image: ClusterImage) -> ClusterImage:

@@ -4,13 +4,11 @@ What the journal has as transactions is here as what was written over what, stat
 records that say it already are taken over. It decides nothing; it may be asked for the timeline so far at any time.
 Times are virtual, in ms since the death of the victims.
 
-On KRaft, what was played with ZooKeeper's rules is told in KRaft's words, some of it by classes of their own, without
-what KRaft has no like of: requests that nobody sends, znodes that nobody has, who stands in for the controller.
-Sources: KIP-631 (brokers register and send heartbeats; the active controller fences who is silent for
-broker.session.timeout.ms), KIP-500 (brokers learn by fetching the metadata log).
+What happens on KRaft alone has classes of its own; `model.drills.kraft_play` makes them. Sources: KIP-631 (brokers
+register and send heartbeats; the active controller fences who is silent for broker.session.timeout.ms), KIP-500
+(brokers learn by fetching the metadata log).
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -20,11 +18,10 @@ import numpy as np
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import ClusterImage, state_in
+from model.cluster.cluster_image import BrokerImage, ClusterImage, fenced, state_in
 from model.cluster.ids import TopicPartition
 from model.cluster.partition_columns import stacked
-from model.cluster.texts import metadata_place
-from model.controller.events_and_commands import BrokerRequest, ControlledShutdownRequested, LeaderAndIsrRequest
+from model.controller.events_and_commands import ControlledShutdownRequested, LeaderAndIsrRequest
 from model.hosts.memory_zookeeper.tree import Node
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import (
@@ -123,14 +120,14 @@ class MetadataWritten(journal.Record, frozen=True):
 
 
 class MetadataLearnt(journal.Record, frozen=True, gc=False):
-    """A broker of a KRaft cluster read in the metadata log what a request would tell it."""
+    """A broker of a KRaft cluster read in the metadata log what was written of partitions."""
 
     receiver: int
-    request: BrokerRequest
+    written: tuple[StateWritten, ...]
 
     @property
     def partitions(self) -> int:
-        return len(self.request.partitions)
+        return len(self.written)
 
 
 AnyRow = (
@@ -184,7 +181,7 @@ class Timeline:
 
     def image_at(self, at_ms: float) -> ClusterImage:
         """The cluster as it was known then. Parts that nothing had happened to are those of `before`."""
-        delta = ClusterDelta(self.before).replay_all(_records(self.until(at_ms)))
+        delta = ClusterDelta(self.before).replay_all(_records(self.until(at_ms), self.before))
         seen = self.before.provenance
         return delta.apply(msgspec.structs.replace(seen, time_ms=self.start_ms + int(at_ms)))
 
@@ -215,7 +212,7 @@ class Timeline:
         return [row.at_ms for row in self.rows]
 
 
-def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
+def _records(rows: Sequence[AnyRow], before: ClusterImage) -> Iterator[r.Record]:
     for row in rows:
         if isinstance(row, StateWritten):
             yield r.PartitionStatesWritten(topic=row.topic, states=(row.after,))
@@ -226,6 +223,8 @@ def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
             if row.moves:
                 known = len(row.candidates) == 1
                 yield r.ControllerElected(broker=row.candidates[0]) if known else r.ControllerLost()
+        elif isinstance(row, BrokerFenced):
+            yield fenced(before.brokers.get(row.broker) or before.fenced.get(row.broker) or BrokerImage(row.broker))
         elif isinstance(row, journal.SessionEnded):
             yield r.BrokerLost(broker=row.broker)
             if row.controller:
@@ -341,11 +340,8 @@ class TimelineBuilder:
 
 
 def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState) -> bool:
-    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9).
-
-    Nor, where that is empty, among the eligible leader replicas (KIP-966).
-    """
-    if before is None or after.leader < 0 or after.leader in (before.isr or before.elr or ()):
+    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9)."""
+    if before is None or after.leader < 0 or after.leader in before.isr:
         return False
     # A leader that was outside the ISR already is elected anew only where it comes into the ISR with it.
     return after.leader != before.leader or after.leader in after.isr
@@ -358,38 +354,3 @@ def _as_read(write: ZnodeWrite, record: Transaction, start_ms: int) -> Znode | M
     time_ms = start_ms + int(record.at_ms)
     stat = Stat(record.zxid, record.zxid, time_ms, time_ms, write.version, 0, 0, 0, len(write.data), 0, record.zxid)
     return Znode(write.path, write.data, stat)
-
-
-_STRATEGY = re.compile(r"^[A-Z]\w+ elected ")
-"""Names of elections are those of `kafka.controller.PartitionStateMachine`."""
-_TAKING_OVER = re.compile(r"/controller|^Read \d")
-"""What a broker says that becomes the controller, where all brokers had died: KRaft's controllers are there already."""
-_CONTROLLER_ZNODES = ("/controller", "/controller_epoch")
-
-
-def kraft_rows(rows: Iterable[AnyRow], controller: int | None) -> Iterator[AnyRow]:
-    """The rows; `controller` is the broker that played the controller."""
-    for row in rows:
-        match row:
-            case BrokerCrashed():
-                yield BrokerFellSilent(row.at_ms, row.broker)
-            case BrokerStopped():
-                yield BrokerLeft(row.at_ms, row.broker, row.controlled)
-            case SessionEnded():
-                yield BrokerFenced(row.at_ms, row.broker, row.session, row.expired, controller=False)
-            case ControllerAsked():
-                yield msgspec.structs.replace(row, controller=None)
-            case StateWritten():
-                yield msgspec.structs.replace(row, by=None)
-            case ZnodeWritten() if row.says and row.path not in _CONTROLLER_ZNODES:
-                yield MetadataWritten(row.at_ms, metadata_place(row.path), row.says)
-            case RequestSent() if row.partitions:
-                yield MetadataLearnt(row.at_ms, row.receiver, row.request)
-            case ControllerElected():
-                controller = row.broker
-            case Reasoned() if row.by == controller and not _TAKING_OVER.search(row.why):
-                yield Reasoned(row.at_ms, None, _STRATEGY.sub("Elected ", row.why))
-            case ZnodeWritten() | WriteRefused() | RequestSent() | Reasoned():
-                pass
-            case _:
-                yield row

@@ -9,17 +9,23 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import metadata_version
 from model.cluster.image_parts import NO_QUORUM_LEADER
 from model.cluster.texts import listed
+from model.drills.setup_znodes import rules_of
 from model.drills.timeline import AnyRow, QuorumShrank
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
+from model.kraft_controller.levels import knows_levels, levels_of
 
 NOT_FORECAST = (
-    "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR); the rules played are "
-    "those of before KRaft."
+    "Not forecast on KRaft: the elections, preferred and unclean, that its controller holds every five minutes; and of "
+    "brokers that fail at once, who is fenced first."
 )
 VOTERS_UNKNOWN = f"{NOT_FORECAST} Nor whether a majority of the voters is left: they are not known."
+LEVELS_UNKNOWN = (
+    "metadata.version is not known: played by the rules of Kafka 4.4, without eligible leader replicas (ELR)."
+)
 _NOTHING = "nothing is elected. What the dead led has no leader; no ISR shrinks, so acks=all waits for them"
 SESSION_TIMEOUT = "broker.session.timeout.ms"
 DEFAULT_SESSION_MS = 9_000.0
@@ -47,7 +53,25 @@ def not_forecast(image: ClusterImage) -> str:
     """What every forecast on a KRaft cluster says first; empty where ZooKeeper's controller rules."""
     if not is_kraft(image):
         return ""
-    return VOTERS_UNKNOWN if turnout_after(image, ()) is None else NOT_FORECAST
+    first = VOTERS_UNKNOWN if turnout_after(image, ()) is None else NOT_FORECAST
+    return first if knows_levels(image) else f"{first} {LEVELS_UNKNOWN}"
+
+
+def rules_text(image: ClusterImage) -> str:
+    """Whose rules are played: `rules of Kafka 2.4 and later`, `Kafka 4.4, metadata.version 33 (4.4-IV2), with ELR`."""
+    if not is_kraft(image):
+        return f"rules of Kafka {rules_of(image).since} and later"
+    levels = levels_of(image)
+    elr = ", with ELR" if levels.elr else ""
+    return f"rules of {rules_since(image)}, metadata.version {metadata_version(levels.metadata_version)}{elr}"
+
+
+def rules_since(image: ClusterImage) -> str:
+    """The release whose rules are played, on KRaft with how it is controlled: `2.4`, `KRaft 4.4`."""
+    if not is_kraft(image):
+        return rules_of(image).since
+    major, minor = levels_of(image).release
+    return f"KRaft {major}.{minor}"
 
 
 def turnout_after(image: ClusterImage, dead: Collection[int], back: Collection[int] = ()) -> Turnout | None:
@@ -98,14 +122,6 @@ def session_timeout_ms(image: ClusterImage, usual: Assumptions) -> float:
 def silence_text(image: ClusterImage, timeout: str) -> str:
     """How long a silent broker counts as alive, which is `timeout`, in the words of the cluster's kind."""
     return f"a silent broker is fenced after {timeout}" if is_kraft(image) else f"session timeout {timeout}"
-
-
-def stood_in_for(image: ClusterImage, dead: Collection[int]) -> ClusterImage:
-    """The cluster as if a broker that survives controlled it: voters take over from each other, and decide the same."""
-    survivors = image.brokers.keys() - set(dead)
-    if not survivors:
-        return image
-    return msgspec.structs.replace(image, controller=msgspec.structs.replace(image.controller, broker=min(survivors)))
 
 
 def with_voters(rows: Collection[AnyRow], image: ClusterImage, dead: Collection[int]) -> Iterator[AnyRow]:

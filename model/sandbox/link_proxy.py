@@ -1,10 +1,14 @@
 """A loopback proxy: its port stays the same while the server behind it comes and goes. It does not read messages.
 
+While the server is gone the port refuses connections, as the server's own would: a client that gets one and loses it
+at once takes that for an answer. librdkafka suspects TLS then, and kafka-python raises.
+
 Each connection through it is a client on one side, a server on the other, and a valve between, which is the state of
 one link. A cut link loses nothing: what was on its way arrives after `heal`, as TCP would send it again.
 """
 
 import asyncio
+import socket
 import time
 from collections import deque
 from collections.abc import Callable
@@ -199,6 +203,10 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self._target: asyncio.Future[tuple[str, int] | None] = asyncio.get_running_loop().create_future()
         self._connecting: set[asyncio.Task[None]] = set()
+        self._refuses = False
+        self._settling: asyncio.Task[None] | None = None
+        self._reserved: socket.socket | None = None
+        """Holds the port while it refuses."""
 
     @property
     def address(self) -> str:
@@ -208,21 +216,28 @@ class Proxy:
     async def start(self, port: int = 0) -> None:
         """Listen; port 0 lets the system choose. Raises OSError when it is taken."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _ClientEnd(self, Passage()), LOOPBACK, port)
+        self._server = await loop.create_server(self._client_end, LOOPBACK, port)
         self.port = int(self._server.sockets[0].getsockname()[1])
 
     def lead_to(self, host: str, port: int) -> None:
         """Where connections go from now on, those too that wait."""
         self._lead((host, port))
+        self._settle(refuses=False)
 
     def lead_nowhere(self) -> None:
-        """The server is gone: new connections are closed at once, as its port would refuse them."""
+        """The server is gone: new connections are refused."""
         self._lead(None)
+        self._settle(refuses=True)
 
     async def close(self) -> None:
         """Stop listening and end all connections."""
+        if self._settling is not None:
+            await asyncio.wait([self._settling])
         if self._server is not None:
             self._server.close()
+        if self._reserved is not None:
+            self._reserved.close()
+        self._server = self._reserved = None
         for task in list(self._connecting):
             task.cancel()
         for passage in list(self.passages):
@@ -262,6 +277,27 @@ class Proxy:
             self.end(passage)
         if passage not in self.passages:
             passage.abort()  # the client went away meanwhile
+
+    def _client_end(self) -> End:
+        return _ClientEnd(self, Passage())
+
+    def _settle(self, *, refuses: bool) -> None:
+        self._refuses = refuses
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.create_task(self._refuse_or_listen())
+
+    async def _refuse_or_listen(self) -> None:
+        """Until it is as was said last."""
+        loop = asyncio.get_running_loop()
+        while (self._server if self._refuses else self._reserved) is not None:
+            if self._server is not None:
+                self._server.close()
+                self._server, self._reserved = None, socket.socket()
+                self._reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections may be open still
+                self._reserved.bind((LOOPBACK, self.port))
+            else:
+                reserved, self._reserved = self._reserved, None
+                self._server = await loop.create_server(self._client_end, sock=reserved)
 
     def _lead(self, target: tuple[str, int] | None) -> None:
         if self._target.done():

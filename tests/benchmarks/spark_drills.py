@@ -64,6 +64,7 @@ def cluster(partitions: int, seed: int = 1) -> Arrays:
         "voter": np.zeros(BROKERS, np.bool_),
         "spare": np.array([MANY], np.int32),
         "rules": np.array([len(GENERATIONS) - 1], np.int32),
+        "levels": np.empty(0, np.int32),
         "topic": np.zeros(partitions, np.int32),
         "partition": np.arange(partitions, dtype=np.int32),
         "replicas": np.asfortranarray(replicas),

@@ -155,6 +155,8 @@ class Requests:
             return placeholder(self._dice.choice((*TOPICS, "nowhere")))
         if kind in ("records", "bytes"):
             return self._records(self._dice) if name == "records" else self._dice.choice((b"", b"xyz"))
+        if kind == "float64":
+            return 1.0
         if kind == "bool":
             return self._dice.random() < 0.5
         words = [word for word in self._words(name, key) if may_be_null or word is not None]

@@ -53,7 +53,7 @@ class Both(NamedTuple):
 def places(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     folder = tmp_path_factory.mktemp("answers-")
     alike = "offsets.topic.replication.factor=1\ndefault.replication.factor=1\nauto.create.topics.enable=false\n"
-    settings = f"{alike}log.cleaner.enable=false\nbroker.rack=r1\nnum.partitions=1\n"
+    settings = f"{alike}log.cleaner.enable=false\nbroker.rack=r1\nnum.partitions=1\nlog.segment.delete.delay.ms=500\n"
     kafka, chroot = install_or_skip("3.9.1"), f"{zookeeper_server.address}/{folder.name}"
     with Cluster(kafka, chroot, folder, size=1, settings=alike) as java:
         ours = BrokerProcess(folder / "ours", f"{chroot}-ours", 1, settings + LONG_SESSION)

@@ -68,16 +68,16 @@ class ConsoleConsumer(LoggedProcess):
 
 
 STREAMS = 3
-"""Threads of the one consumer that has several."""
+"""Threads of the high-level consumer that has several."""
 
 
-class StreamsConsumer(LoggedProcess):
-    """The high-level consumer of 0.8.2.2 in a program of its own, with a thread for each of its streams."""
+class JavaProgram(LoggedProcess):
+    """A program of `java/` with consumers in threads of their own, which prints THREAD VALUE until it is killed."""
 
-    def __init__(self, target: Target, group: str) -> None:
-        words = (target.zookeeper, group, TOPIC, str(STREAMS))
-        command = [*java_command("Streams", target.kafka.release.version), *words]
-        super().__init__(command, target.folder / f"{group}.log", folder=target.folder, environment=java_environment())
+    def __init__(self, target: Target, name: str, *words: str) -> None:
+        release, log = target.kafka.release.version, target.folder / f"{name}-{target.kafka.release.version}.log"
+        command = [*java_command(name, release), *words]
+        super().__init__(command, log, folder=target.folder, environment=java_environment())
         self.start()
 
     def printed(self, start: str) -> list[str]:
@@ -185,10 +185,13 @@ class Readers:
     def __init__(self, bootstrap: str, oldest: Target, old: Target) -> None:
         by_zookeeper = ("--zookeeper", oldest.zookeeper, "--whitelist", TOPIC)
         self._bootstrap = bootstrap
-        self.streams = StreamsConsumer(oldest, "streams")
+        self.streams = JavaProgram(oldest, "Streams", oldest.zookeeper, "streams", TOPIC, str(STREAMS))
+        simple = (bootstrap, TOPIC, str(PARTITIONS))
         self._readers = {
             "streams of 0.8.2.2": self.streams,
             "0.8.2.2": ConsoleConsumer(oldest, "oldest", *by_zookeeper),
+            "SimpleConsumer of 0.8.2.2": JavaProgram(oldest, "Simple", *simple),
+            "SimpleConsumer of 1.1.1": JavaProgram(old, "Simple", *simple),
             "1.1.1 by ZooKeeper": ConsoleConsumer(old, "old", *by_zookeeper),
             "1.1.1": ConsoleConsumer(old, "new", "--bootstrap-server", bootstrap, "--topic", TOPIC),
             **{way: PythonConsumer(bootstrap, way) for way in WAYS},

@@ -1,4 +1,4 @@
-"""Kafka's own tools of 3.9.1 against three brokers of ours: topics, configurations, records, moves and elections.
+"""Kafka's own tools of 3.9.1, and kcat, at three brokers of ours: topics, settings, records, moves and elections.
 
 A cluster for this module alone. Each command is a Java process, so that one history takes them all.
 """
@@ -23,6 +23,7 @@ from tests.conformance.kafka.releases import Installation, install_or_skip
 from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.waiting import eventually
 from tests.harness.zookeeper import Znodes
+from tests.maven import skip_or_fail
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
@@ -128,8 +129,8 @@ def test_the_lines_of_the_sandboxs_guide_are_used(cluster: OurCluster, tmp_path:
     script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     script.chmod(0o755)
     assert run(cluster, ["bash", "-c", f"PATH={tmp_path}:$PATH; {console}"]).splitlines() == ["from Java"]
-    if shutil.which("kcat") is not None:
-        assert run(cluster, ["bash", "-c", kcat]).splitlines()[:1] == ["from Java"]
+    need_kcat()
+    assert run(cluster, ["bash", "-c", kcat]).splitlines()[:1] == ["from Java"]
 
 
 def run(cluster: OurCluster, command: list[str]) -> str:
@@ -140,8 +141,13 @@ def run(cluster: OurCluster, command: list[str]) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+def need_kcat() -> None:
+    if shutil.which("kcat") is None:
+        skip_or_fail("kcat is not installed: on Debian, apt-get install kcat")
+
+
 def test_kcat_writes_reads_and_joins_a_group(cluster: OurCluster) -> None:
+    need_kcat()
     lines = [f"kcat {number}" for number in range(500)]
     Commands(cluster).create("by-kcat", {0: (1, 2), 1: (2, 3)})
     kcat(cluster, "-P", "-t", "by-kcat", "-X", "acks=all", "-z", "lz4", words=lines)

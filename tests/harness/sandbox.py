@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, NamedTuple
 
+from model.sandbox.cluster.broker_process import LIVE_BROKER
 from model.sandbox.control.messages import OnEvent, SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.faults import faults
@@ -19,9 +20,11 @@ ONE_BROKER = ("--brokers", "1", "--topics", "1", "--partitions", "1")
 
 
 @asynccontextmanager
-async def started_sandbox(options: SandboxOptions, tell: OnEvent = lambda _: None) -> AsyncIterator[Sandbox]:
+async def started_sandbox(
+    options: SandboxOptions, tell: OnEvent = lambda _: None, broker_command: Sequence[str] = LIVE_BROKER
+) -> AsyncIterator[Sandbox]:
     """`tell` hears what happens in it."""
-    sandbox = Sandbox(options, tell, lambda _: None)
+    sandbox = Sandbox(options, tell, lambda _: None, broker_command)
     try:
         await sandbox.start()
         yield sandbox

@@ -1,6 +1,8 @@
 """Proxies between two ends on loopback: what passes, what stalls, what is closed, and that nothing is lost."""
 
 import asyncio
+import contextlib
+import socket
 import time
 from collections.abc import AsyncIterator
 
@@ -115,11 +117,64 @@ async def test_connections_wait_until_it_is_known_where_they_go(valve: Valve, ec
     writer.write(b"early")
     proxy.lead_to("127.0.0.1", echo)
     assert await asyncio.wait_for(reader.readexactly(5), SOON_S) == b"early"
-    proxy.lead_nowhere()
-    later, _ = await connect(proxy)
-    assert await is_closed(later)
     await proxy.close()
     assert await is_closed(reader)
+
+
+async def connected(proxy: Proxy) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """As soon as it listens."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            with contextlib.suppress(ConnectionRefusedError):
+                return await connect(proxy)
+
+
+async def is_refused(proxy: Proxy) -> bool:
+    try:
+        reader, _ = await connect(proxy)
+    except ConnectionRefusedError:
+        return True
+    except ConnectionResetError:
+        return False  # it was about to listen no more
+    assert await is_closed(reader)
+    return False
+
+
+async def test_while_the_server_is_gone_its_port_refuses_as_the_servers_own_would(proxy: Proxy, echo: int):
+    reader, writer = await connect(proxy)
+    assert await said_back(reader, writer, b"before") == b"before"
+    for _ in range(3):
+        proxy.lead_nowhere()
+        while not await is_refused(proxy):
+            pass
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", proxy.port))  # nobody else gets it meanwhile
+        proxy.lead_to("127.0.0.1", echo)
+        again, back = await connected(proxy)
+        assert await said_back(again, back, b"again") == b"again"
+        back.close()
+    assert await said_back(reader, writer, b"after") == b"after"
+    writer.close()
+
+
+async def test_who_is_gone_and_back_at_once_is_reached(proxy: Proxy, echo: int):
+    proxy.lead_nowhere()
+    proxy.lead_to("127.0.0.1", echo)
+    proxy.lead_nowhere()
+    proxy.lead_to("127.0.0.1", echo)
+    reader, writer = await connect(proxy)
+    assert await said_back(reader, writer, b"here") == b"here"
+    writer.close()
+
+
+async def test_a_proxy_ends_while_it_refuses(valve: Valve):
+    proxy = Proxy(lambda _: valve)
+    await proxy.start()
+    proxy.lead_nowhere()
+    await proxy.close()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", proxy.port))  # its port is free
+    assert await is_refused(proxy)
 
 
 def first_request(client_id: str) -> bytes:

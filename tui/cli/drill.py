@@ -23,8 +23,15 @@ from model.drills.drill import DEFAULT, Drill, run, usual
 from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_acts, of_rack
 from model.drills.sentences import steps_of
-from model.drills.setup_znodes import rules_of
-from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, not_forecast, silence_text, turnout_text
+from model.drills.voters import (
+    DEFAULT_SESSION_MS,
+    candidates_text,
+    is_kraft,
+    not_forecast,
+    rules_text,
+    silence_text,
+    turnout_text,
+)
 from spark_tasks.spark_client import Engine
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
@@ -116,7 +123,7 @@ def _assumed(drill: Drill) -> Iterator[str]:
     else:
         takes = f"{write} ZooKeeper write, {request} per request"
     silent = silence_text(drill.before, _seconds(times.session_timeout_ms))
-    yield f"assumed: {silent}, {takes}, rules of Kafka {rules_of(drill.before).since} and later"
+    yield f"assumed: {silent}, {takes}, {rules_text(drill.before)}"
     for note in notes_on(drill):
         yield f"         {note}"
 

@@ -26,8 +26,7 @@ from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import brokers, counted, listed
-from model.drills.setup_znodes import rules_of
-from model.drills.voters import not_forecast
+from model.drills.voters import not_forecast, rules_text
 from spark_tasks.spark_client import Engine
 from tui.cli.options import compute
 from tui.engine.text import cells, plain
@@ -45,7 +44,7 @@ def lines(
     if first := not_forecast(image):
         yield first
     yield plain(f"{image.provenance.source}: what if {_who(result, parameters)} failed{unclean}")
-    yield f"assumed: rules of Kafka {rules_of(image).since} and later; replicas stay out of sync, no broker returns"
+    yield f"assumed: {rules_text(image)}; replicas stay out of sync, no broker returns"
     yield f"computed {'by ' if engine.startswith('spark') else ''}{engine} in {seconds:,.2f} s"
     yield ""
     now = result.before

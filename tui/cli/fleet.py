@@ -30,8 +30,7 @@ from model.analyses.fleets.store import (
 )
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted as so_many
-from model.drills.setup_znodes import rules_of
-from model.drills.voters import not_forecast
+from model.drills.voters import not_forecast, rules_since
 from spark_tasks.spark_client import IN_PROCESS, Engine, EngineResult
 from tui.cli.output import json_line, put
 from tui.cli.waved import played
@@ -85,7 +84,7 @@ class Fleet:
             source=seen.source,
             time_ms=seen.time_ms,
             image=hash_of(self._arrays),
-            rules=rules_of(image).since,
+            rules=rules_since(image),
             brokers=tuple(sorted(image.brokers)),
             asked=asked,
             scenarios=self._total,

@@ -69,9 +69,9 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
     Entry(queries.TopicText, Router.of_settings, topic_text),
     # Consumers
-    Entry(queries.GroupList, Router.of_recent, groups_window, wants=LAGS),
+    Entry(queries.GroupList, Router.of_groups, groups_window, wants=LAGS),
     Entry(queries.OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
-    Entry(queries.GroupText, Router.of_moment, group_text, wants=LAGS),
+    Entry(queries.GroupText, Router.of_group, group_text, wants=LAGS),
     # A drill
     Entry(of_drill.DrillBrokerList, Router.of_drill, drill_brokers),
     Entry(of_drill.DrillTimelineList, Router.of_drill, drill_timeline),

@@ -14,6 +14,7 @@ from typing import Any, Union, cast
 
 import msgspec
 
+from model.sandbox.control.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.cluster.controller import znodes_behind
 from tui.engine.cluster.findings import Alerts
@@ -28,7 +29,16 @@ from tui.engine.messages import Answer, JobsText, ListQuery, Query, StopJobs, Te
 from tui.engine.opening import ONLY_SHOWS
 from tui.engine.past.pages import More
 from tui.engine.past.service import PastService, saved
-from tui.engine.queries import NO_SANDBOX, ConfirmProposal, OwnershipList, ProposalText, SandboxWish, WritePlan
+from tui.engine.queries import (
+    NO_SANDBOX,
+    ConfirmProposal,
+    GroupList,
+    GroupText,
+    OwnershipList,
+    ProposalText,
+    SandboxWish,
+    WritePlan,
+)
 from tui.engine.sandbox.facts import Drawn
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.sheets import refusal
@@ -128,17 +138,27 @@ class Router:
         recent = await self._services.past.recent(moment, now_ms)
         return shown(partial(page, recent=recent), moment, query, now_ms, self._memory)
 
+    def _said(self, at: int) -> tuple[GroupView, ...]:
+        """What the members of a sandbox's ZooKeeper groups say of themselves now."""
+        sandbox = None if at else self._services.sandbox
+        load = None if sandbox is None else sandbox.state.load
+        return () if load is None else load.groups
+
+    async def of_groups(self, page: Page, query: GroupList) -> Answer:
+        """As of_recent; the page takes what members of a sandbox say, too."""
+        return await self.of_recent(partial(page, said=self._said(query.at)), query)
+
+    async def of_group(self, page: Page, query: GroupText) -> Answer:
+        """As of_moment; the page takes what members of a sandbox say, too."""
+        return await self.of_moment(partial(page, said=self._said(query.at)), query)
+
     async def of_ownership(self, page: Page, query: OwnershipList) -> Answer:
         """In a thread: where a group is large, its first picture takes a while.
 
-        The page takes what members of a sandbox read on that is another's.
+        The page takes what members of a sandbox say, too.
         """
         moment, now_ms = await self._at(query.at)
-        sandbox = None if query.at else self._services.sandbox
-        load = None if sandbox is None else sandbox.state.load
-        groups = () if load is None else load.groups
-        read_on = next((each.read_on for each in groups if each.name == query.scope and each.read_on), None)
-        told = page if read_on is None else partial(page, read_on=read_on)
+        told = partial(page, said=self._said(query.at))
 
         def drawn() -> Answer:
             with self._drawing:

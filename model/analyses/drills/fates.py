@@ -4,16 +4,15 @@ Partitions that are alike but for the names of their brokers are of one kind. Br
 replicas in the order of the assignment, then strangers that are in the ISR or lead. Rows that are alike get the same
 number: what is slow is then done once a number and not once a row.
 
-An active controller elects first and takes the dead out of ISRs then; a new one, from 2.3 on, does it the other way
-round, and for all that are dead (`model.controller.steps.brokers`, `failover`). Reassignments stay as
-they are.
+With ZooKeeper an active controller elects first and takes the dead out of ISRs then; a new one, from 2.3 on, does it
+the other way round, and for all that are dead (`model.controller.steps.brokers`, `failover`). KRaft's looks at those
+partitions alone that had a dead broker in the ISR (`model.kraft_controller`). Reassignments stay as they are.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +22,8 @@ from model.cluster.ids import NO_LEADER
 from model.controller.elections import Ballot, Liveness, Strategy, remove_from_isr
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import UNLED, LeaderAndIsr, ReplicaAssignment
+from model.kraft_controller.levels import Levels
+from model.kraft_controller.partition_change import Asked, Election, Registration, applied, change_of
 
 Column = NDArray[Any]
 Numbers = NDArray[np.int64]
@@ -139,9 +140,16 @@ class Fate(NamedTuple):
     counts: tuple[int, ...]
 
 
-def fate(kind: PartitionKind, dead: int, rules: Generation, *, ruled: bool, ruler_dies: bool) -> Fate:
+Rules = Generation | Levels
+"""With ZooKeeper, or on KRaft."""
+
+
+def fate(kind: PartitionKind, dead: int, rules: Rules, *, ruled: bool, ruler_dies: bool) -> Fate:
     """Of a partition when these members die. `ruled`: there is a controller; `ruler_dies`: it is among the dead."""
     up = kind.live & ~dead
+    if isinstance(rules, Levels):
+        after = _fenced(kind, dead, rules)
+        return Fate(_led(after.state, up), _counts(kind, after, up))
     elected = ElectedState(_state(kind))
     if not ruled:  # one is elected before ZooKeeper knows of the deaths
         elected = _taken_over(kind, elected, kind.live, rules)
@@ -164,13 +172,6 @@ def _state(kind: PartitionKind) -> LeaderAndIsr:
     return LeaderAndIsr(kind.leader, 0, members(kind.isr)) if kind.stated else UNLED
 
 
-def _with_elr(kind: PartitionKind, state: LeaderAndIsr) -> LeaderAndIsr:
-    """KRaft: where nobody is in sync, whoever is in the ELR may lead (`PartitionChangeBuilder`, 4.0)."""
-    if not state.exists or state.isr:
-        return state
-    return msgspec.structs.replace(state, isr=members(kind.elr))
-
-
 def _taken_over(kind: PartitionKind, elected: ElectedState, up: int, rules: Generation) -> ElectedState:
     if rules.forms.takes_dead_out_of_isrs:
         elected = _removed(kind, elected, kind.replicas & ~up, rules)
@@ -185,7 +186,6 @@ def _elected(kind: PartitionKind, elected: ElectedState, up: int, rules: Generat
     state = elected.state
     if _led(state, up) != NO_LEADER or not kind.replicas:
         return elected
-    state = _with_elr(kind, state)
     strategy = Strategy.OFFLINE if state.exists else Strategy.INITIAL
     liveness = Liveness(frozenset(members(up)))
     ballot = Ballot(state, ReplicaAssignment(members(kind.replicas)), liveness, bool(kind.unclean))
@@ -199,12 +199,29 @@ def _removed(kind: PartitionKind, elected: ElectedState, dead: int, rules: Gener
     state = elected.state
     if state.exists:
         for replica in members(dead):
-            eligible = _with_elr(kind, state)
-            state = eligible if replica in eligible.isr else state
             state = remove_from_isr(
                 state, replica, (), rules.isr_removal, unclean_allowed=bool(kind.unclean)
             ).leader_and_isr
     return ElectedState(state, elected.unclean)
+
+
+def _fenced(kind: PartitionKind, dead: int, levels: Levels) -> ElectedState:
+    """KRaft: one broker after the other, and only what it had in the ISR (`handleBrokerFenced`)."""
+    election = Election.UNCLEAN if kind.unclean else Election.ONLINE
+    min_isr, up, unclean = min(kind.min_isr, kind.replicas.bit_count()), kind.live, False
+    replicas, isr, elr = (members(bits) for bits in (kind.replicas, kind.isr, kind.elr))
+    partition = Registration(replicas, isr, kind.leader, elr=elr)
+    for broker in members(dead & kind.live) if kind.stated else ():
+        up &= ~(1 << broker)
+        if broker not in partition.isr:
+            continue
+        asked = Asked(isr=tuple(each for each in partition.isr if each != broker), election=election)
+        change = change_of(partition, asked, levels, lambda member, up=up: bool(up >> member & 1), min_isr)
+        if change is not None:
+            partition = applied(partition, change.record)
+            unclean |= change.unclean
+    state = LeaderAndIsr(partition.leader, 0, partition.isr) if kind.stated else UNLED
+    return ElectedState(state, unclean)
 
 
 def _led(state: LeaderAndIsr, up: int) -> int:
@@ -240,7 +257,7 @@ class Change(NamedTuple):
 class Fates:
     """Of partitions under one set of rules. `ruled`: there is a controller."""
 
-    def __init__(self, rules: Generation, *, ruled: bool) -> None:
+    def __init__(self, rules: Rules, *, ruled: bool) -> None:
         @cache
         def play(kind: PartitionKind, dead: int) -> Change:
             lived = fate(kind, dead, rules, ruled=ruled, ruler_dies=False)

@@ -24,12 +24,14 @@ from model.analyses.drills.fates import (
     Fates,
     Numbers,
     PartitionKind,
+    Rules,
     as_it_is,
     changes_of,
     numbered,
     summed,
 )
-from model.controller.generations import GENERATIONS, Generation
+from model.controller.generations import GENERATIONS
+from model.kraft_controller.levels import Levels
 
 Ints = NDArray[np.int32]
 Bounds = tuple[int, int]
@@ -48,8 +50,11 @@ class PartitionRows:
         return len(self.kind)
 
 
-def rules_in(arrays: Arrays) -> Generation:
+def rules_in(arrays: Arrays) -> Rules:
     """Whose rules the arrays say."""
+    if len(levels := arrays["levels"]):
+        major, minor, metadata_version, elr = levels.tolist()
+        return Levels((major, minor), metadata_version, elr=bool(elr))
     return GENERATIONS[int(arrays["rules"][0])]
 
 

@@ -63,6 +63,7 @@ SEVERITY: dict[str, Severity] = {
     "sandbox-fault": "warn",
     "sandbox-repair": "info",
     "sandbox-process": "info",
+    "sandbox-failure": "error",
     "sandbox-load": "info",
     "sandbox-group": "warn",
     "sandbox-isr": "warn",

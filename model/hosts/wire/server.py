@@ -1,7 +1,7 @@
 """A small server: accepts connections, and for each takes one request after the other to whoever answers that API.
 
-ApiVersions is answered from the table of APIs, so that what is announced is what is served. What a request means is not
-known here.
+ApiVersions is answered from the table of APIs, so that what is announced is what is served. Who fails at a request does
+not cost the client its connection: it gets the error response of that API. What a request means is not known here.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i32Timedelta
 
+from model.hosts.wire.error_responses import error_response
 from model.hosts.wire.frames import Inflow, Intake, ServerLimits, write_frame
 from model.hosts.wire.messages import (
     API_VERSIONS_KEY,
@@ -75,7 +76,11 @@ class Request:
 
 
 Answers = Callable[[Request], Awaitable[Entity | None]]
-"""Answers requests of one API. None: this request gets no response (Produce with acks=0)."""
+"""Answers requests of one API. None: this request gets no response (Produce with acks=0).
+
+Raises WireError where nothing but the end of the connection tells the client. Whatever else it raises is a failure of
+ours: the client gets the API's error response.
+"""
 
 
 class Api(NamedTuple):
@@ -189,8 +194,14 @@ class Server:
         start = request.start
         api = self._apis.get(start.api_key)
         if api is not None and api.lowest <= start.version <= api.highest:
-            with inflow.cancels_at_end() if api.until_gone else contextlib.nullcontext():
-                return await (api.answer(request) if self._pace is None else self._pace(request, api.answer))
+            try:
+                with inflow.cancels_at_end() if api.until_gone else contextlib.nullcontext():
+                    return await (api.answer(request) if self._pace is None else self._pace(request, api.answer))
+            except WireError:
+                raise
+            except Exception as error:
+                _LOGGER.exception("%s", failure_line(start, request.peer, error))
+            return await (_failed(request) if self._pace is None else self._pace(request, _failed))
         if start.api_key == API_VERSIONS_KEY:
             check_header(request.frame)
             return _versions(0, {API_VERSIONS_KEY: self._apis[API_VERSIONS_KEY]}, ErrorCode.unsupported_version)
@@ -202,6 +213,19 @@ class Server:
         if request.start.version >= FIRST_WITH_NAMES and not all(map(_CLIENT_NAME.fullmatch, names)):
             return _versions(request.start.version, {}, ErrorCode.invalid_request)
         return _versions(request.start.version, self._apis)
+
+
+def failure_line(start: RequestStart, peer: str, error: Exception) -> str:
+    """What the log says, before the traceback."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{name_of(start.api_key)} v{start.version} of {peer} failed here: {what}"
+
+
+async def _failed(request: Request) -> Entity:
+    answer = error_response(request.start, request.body)
+    if answer is None:
+        raise WireError(f"{name_of(request.start.api_key)} failed, and gets no answer that could say so")
+    return answer
 
 
 def _versions(version: int, apis: Mapping[int, Api], error: ErrorCode = ErrorCode.none) -> Entity:

@@ -77,8 +77,9 @@ class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
 ProcessKind = Literal["broker", "zookeeper", "producer", "consumer"]
 ProcessStatus = Literal["starting", "running", "paused", "stopped", "killed", "crashed"]
 """stopped: in order. killed: by a fault. crashed: it ended and nobody had asked for it."""
-EventKind = Literal["fault", "repair", "process", "load", "group", "isr", "audit", "step", "expectation"]
-"""group: what members of a ZooKeeper group say of themselves. isr: why a leader let a follower leave."""
+EventKind = Literal["fault", "repair", "process", "failure", "load", "group", "isr", "audit", "step", "expectation"]
+"""failure: a broker failed at a request. group: what members of a ZooKeeper group say of themselves. isr: why a leader
+let a follower leave."""
 
 
 class SandboxReady(msgspec.Struct, frozen=True, kw_only=True):

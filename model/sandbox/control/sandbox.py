@@ -43,6 +43,8 @@ LOOK_EVERY_S = 0.1
 LAST_LINES = 8
 _LAGGARD = re.compile(r"(\S+-\d+): (broker \d+ .*, it leaves the ISR)\.")
 """As `model.broker.isr` tells it."""
+_FAILURE = re.compile(r" E (\S+ v\d+) of \S+ failed here: (.*)")
+"""As `model.hosts.wire.server` tells it."""
 
 _BY_MESSAGES = " by replica.lag.max.messages: a burst is enough, it need not be slow"
 
@@ -70,6 +72,8 @@ class Sandbox:
         self._read = {broker: process.log.size() for broker, process in self.cluster.brokers.items()}
         """How far each broker's log was read."""
         self._laggards = 0
+        self._failures: set[tuple[int, str]] = set()
+        """Broker and request; each is told once, since whoever failed at a request fails at the next one."""
         self._ready_ms = 0
         self._watching: asyncio.Task[None] | None = None
 
@@ -137,18 +141,32 @@ class Sandbox:
     async def _watch(self) -> None:
         while True:
             self._notice_ends()
-            self._notice_laggards()
+            self._notice_said()
             self._tell_state()
             await asyncio.sleep(LOOK_EVERY_S)
 
-    def _notice_laggards(self) -> None:
-        """ZooKeeper has who is in an ISR; why one left it, only the leader says."""
+    def _notice_said(self) -> None:
+        """What nobody but a broker knows, by its log."""
         for broker, process in self.cluster.brokers.items():
             text, self._read[broker] = process.log.new_text(self._read[broker])
-            for partition, why in _LAGGARD.findall(text):
-                self._laggards += 1
-                rule = _BY_MESSAGES if "messages behind" in why else ""
-                self.events.tell("isr", f"its leader b{broker} says: {why}{rule}", subject=partition)
+            self._notice_laggards(broker, text)
+            self._notice_failures(broker, text)
+
+    def _notice_laggards(self, broker: int, text: str) -> None:
+        """ZooKeeper has who is in an ISR; why one left it, only the leader says."""
+        for partition, why in _LAGGARD.findall(text):
+            self._laggards += 1
+            rule = _BY_MESSAGES if "messages behind" in why else ""
+            self.events.tell("isr", f"its leader b{broker} says: {why}{rule}", subject=partition)
+
+    def _notice_failures(self, broker: int, text: str) -> None:
+        """The client hears of nothing but UNKNOWN_SERVER_ERROR."""
+        for request, why in _FAILURE.findall(text):
+            if (broker, request) not in self._failures:
+                self._failures.add((broker, request))
+                told = f"broker {broker} failed at a {request} request, and answered UNKNOWN_SERVER_ERROR: {why}"
+                path = self.cluster.brokers[broker].log.path
+                self.events.tell("failure", f"{told}; see {path}", subject=f"broker {broker}")
 
     def _notice_ends(self) -> None:
         for broker, code in self.cluster.ended_brokers():

@@ -352,7 +352,8 @@ class GroupWatch:
         if self.is_rebalanced and not was_rebalanced and count > 1:
             took = f"{max(said.at_ms - self._began_ms, 0) / 1000:.1f} s"
             why = f"for one change ({self._cause}) " if self._cause else ""
-            yield f"{why}all {count} members that hear of changes stopped reading and claimed anew, within {took}"
+            who = "both members" if count == 2 else f"all {count} members"
+            yield f"{why}{who} that hear of changes stopped reading and claimed anew, within {took}"
 
     def _lets_go(self, member: str, standing: _Standing, at_ms: int) -> Iterator[str]:
         standing.owned = frozenset()
@@ -385,4 +386,4 @@ def _named(partitions: Iterable[str]) -> str:
 
 
 def _ordinal(number: int) -> str:
-    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+    return {1: "first", 2: "second", 3: "third", 4: "fourth"}.get(number, f"{number}th")

@@ -43,7 +43,7 @@ def test_it_is_refused(image: ClusterImage, scenario: Scenario, reason: str) -> 
 def test_a_kraft_cluster_is_played_by_the_latest_rules() -> None:
     drill = run(cluster([1, 2], *topic((1, 2), (1, 2), 1), GenerationRecognised(generation="kraft")), of_brokers([1]))
     assert [topic.leader.tolist() for topic in drill.after.topics.values()] == [[2]]
-    assert "KRaft elects in times of its own." in notes_on(drill)
+    assert "Leaders do not go back to the preferred replicas by themselves." in notes_on(drill)
 
 
 def test_racks_are_made_of_their_live_brokers() -> None:

@@ -14,7 +14,7 @@ from model.drills.document import document_of
 from model.drills.drill import Drill, run
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_brokers
 from model.drills.timeline import QuorumShrank
-from model.drills.voters import VOTERS_UNKNOWN, not_forecast
+from model.drills.voters import LEVELS_UNKNOWN, VOTERS_UNKNOWN, not_forecast
 from tests.model.drills.clusters import cluster, topic
 from tui.cli.drill import lines
 
@@ -54,9 +54,7 @@ def test_without_a_majority_nothing_is_elected() -> None:
     assert document["quorum"] == {"voters": [1, 2, 3], "left": [1], "majority": 2, "candidates": [], "is_lost": True}
     assert document["summary"]["controller"] == [2, None]
     shown = list(lines(drill))
-    assert shown[0].startswith(
-        "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR)"
-    )
+    assert shown[0].startswith("Not forecast on KRaft: the elections, preferred and unclean,")
     assert "quorum             1 of 3 voters is left, and it takes 2: nothing is elected." in "\n".join(shown)
     assert "controller         2 → nobody" in shown
 
@@ -118,7 +116,7 @@ def test_with_zookeeper_nothing_of_this_is_said() -> None:
     assert (drill.turnout, not_forecast(image), drill.assumptions.session_timeout_ms) == (None, "", 18_000)
     assert not {"quorum", "not_forecast"} & document_of(drill).keys()
     unknown = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), r.GenerationRecognised(generation="kraft"))
-    assert next(lines(run(unknown, of_brokers([1])))) == VOTERS_UNKNOWN
+    assert next(lines(run(unknown, of_brokers([1])))) == f"{VOTERS_UNKNOWN} {LEVELS_UNKNOWN}"
 
 
 def test_voters_that_stop_and_start_again_one_by_one_keep_the_majority() -> None:

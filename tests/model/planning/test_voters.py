@@ -34,7 +34,7 @@ def test_a_broker_that_votes_takes_its_vote_along() -> None:
     assert (before.broker.quorum_lost, after.broker.quorum_lost) == (False, True)
     shown = list(lines(made, (before, after)))
     heading = next(place for place, line in enumerate(shown) if line.startswith("drills: "))
-    assert shown[heading - 2].startswith("Not forecast on KRaft: leader epochs")
+    assert shown[heading - 2].startswith("Not forecast on KRaft: the elections")
     assert "NO QUORUM" in shown[heading + 1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.analyses.analysis import Arrays
 from model.analyses.image_arrays import MANY
@@ -28,14 +29,10 @@ def random_arrays(
     at = np.array([dice.choice([place for place in range(4) if bits >> place & 1]) for bits in isr.tolist()])
     leader = np.where(dice.random(partitions) < 0.05, -1, replicas[np.arange(partitions), at]).astype(np.int32)
     stated = dice.random(partitions) < 0.98
-    return {
+    return _ruled(brokers, controller=controller) | {
         "brokers": np.arange(brokers, dtype=np.int64) * 3,
         "live": live,
         "rack": np.where(dice.random(brokers) < 0.9, np.arange(brokers) % racks, -1).astype(np.int32),
-        "controller": np.array([1 if controller else -1], np.int32),
-        "voter": np.zeros(brokers, np.bool_),
-        "spare": np.array([MANY], np.int32),
-        "rules": np.array([len(GENERATIONS) - 1], np.int32),
         "topic": np.zeros(partitions, np.int32),
         "partition": np.arange(partitions, dtype=np.int32),
         "replicas": replicas,
@@ -48,4 +45,15 @@ def random_arrays(
         "stated": stated,
         "adding": np.where(dice.random(partitions) < 0.1, 1, 0) & ~isr,
         "removing": np.zeros(partitions, np.int64),
+    }
+
+
+def _ruled(brokers: int, *, controller: bool) -> dict[str, NDArray[np.generic]]:
+    """By the second broker with ZooKeeper, or by nobody."""
+    return {
+        "controller": np.array([1 if controller else -1], np.int32),
+        "voter": np.zeros(brokers, np.bool_),
+        "spare": np.array([MANY], np.int32),
+        "rules": np.array([len(GENERATIONS) - 1], np.int32),
+        "levels": np.empty(0, np.int32),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
@@ -23,7 +24,9 @@ from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import NO_LEADER
 from model.cluster.image_parts import Quorum, QuorumReplica
+from model.cluster.topic_image import TopicImage, padded, rows_of
 from model.drills.drill import run
 from model.drills.outcomes import Summary
 from model.drills.scenario import Scenario
@@ -78,7 +81,26 @@ def test_the_same_with_the_voters_of_a_kraft_cluster(
     silent = tuple(sorted(data.draw(st.sets(st.sampled_from(sorted(voters)), max_size=2))))
     leader = data.draw(st.sampled_from([-1, *sorted(voters)]))
     quorum = Quorum(leader, 3, 9, tuple(QuorumReplica(number) for number in sorted(voters)), silent=silent)
-    compare(msgspec.structs.replace(image, generation="kraft", quorum=quorum), kind, unclean=unclean)
+    topics = {name: as_kraft_has_it(topic, set(image.brokers)) for name, topic in image.topics.items()}
+    compare(msgspec.structs.replace(image, generation="kraft", quorum=quorum, topics=topics), kind, unclean=unclean)
+
+
+def as_kraft_has_it(topic: TopicImage, live: set[int]) -> TopicImage:
+    """Of each partition there is a state, and none but replicas is in the ISR. Who is dead is so only if nobody else
+    is; somebody of a live ISR leads; else nobody who lives may."""
+    leaders: list[int] = []
+    isrs: list[tuple[int, ...]] = []
+    elrs: list[tuple[int, ...]] = []
+    columns = (topic.leader.tolist(), rows_of(topic.replicas), rows_of(topic.isr), rows_of(topic.elr))
+    for leader, replicas, isr, elr in zip(*columns, strict=True):
+        placed = tuple(each for each in isr if each in replicas)
+        alive = tuple(each for each in placed if each in live)
+        isrs.append(alive or placed)
+        leaders.append(leader if leader in alive else next(iter(alive), NO_LEADER))
+        elrs.append(tuple(each for each in elr if each >= 0 and (alive or each not in live)))
+    led = np.array(leaders, np.int32)
+    stated = np.maximum(topic.version, 0)
+    return dataclasses.replace(topic, leader=led, isr=padded(isrs), elr=padded(elrs), version=stated)
 
 
 def compare(image: ClusterImage, kind: Kind, *, unclean: bool) -> None:

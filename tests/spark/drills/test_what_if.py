@@ -92,8 +92,8 @@ def test_a_live_stranger_in_the_isr_keeps_everybody_else_from_leading(
 
 
 def test_an_eligible_leader_replica_is_elected_cleanly() -> None:
-    """Whatever is configured: where KRaft has emptied the ISR, who is in the ELR lost nothing (KIP-966)."""
-    state = PartitionState(0, -1, 3, (), EPOCH, 4, elr=(2,), last_known_elr=(1,))
+    """Whatever is configured: where the last of the ISR dies, who is in the ELR lost nothing (KIP-966)."""
+    state = PartitionState(0, 3, 3, (3,), EPOCH, 4, elr=(2,), last_known_elr=())
     image = cluster(
         [2, 3],
         TopicAssigned(topic="t", replicas={0: (1, 3, 2)}),
@@ -103,7 +103,7 @@ def test_an_eligible_leader_replica_is_elected_cleanly() -> None:
     )
     scenario = Scenario(kill=(3,), unclean=True)
     drill = run(image, scenario)
-    assert [(one.leader, one.isr, one.outcome) for one in drill.affected] == [((-1, 2), ((), (2,)), OutcomeKind.CLEAN)]
+    assert [(one.leader, one.isr, one.outcome) for one in drill.affected] == [((3, 2), ((3,), (2,)), OutcomeKind.CLEAN)]
     assert swept(image, scenario) == played(drill)
 
 

@@ -19,7 +19,8 @@ TEXTS = {kind.name: kind for kind in ENTRIES if issubclass(kind, TextQuery)}
 
 def is_of_moment(entry: Entry) -> bool:
     """Whether its page takes no more than a moment."""
-    return entry.by in (Router.of_moment, Router.of_recent, Router.of_findings)
+    by_moment = (Router.of_moment, Router.of_recent, Router.of_findings, Router.of_groups, Router.of_group)
+    return entry.by in by_moment
 
 
 MOMENT_LISTS = [name for name, kind in LISTS.items() if is_of_moment(ENTRIES[kind])]

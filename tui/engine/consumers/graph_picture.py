@@ -4,10 +4,12 @@ What the cursor is on has its edges drawn strong; the rest is dim, but for what 
 characters: a stem for each star of edges, each in a column of its own where stems would touch.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -158,6 +160,7 @@ ROOMY, WIDE = 90, 110
 """Cells from which there is room for the partitions' lag, and for wider bands of edges."""
 BANDS = (10, 14, 24)
 LAG = 8
+NO_READERS: Mapping[str, str] = MappingProxyType({})
 TITLES = {"partitions": "partitions", "ranges": "partitions, by owner", "topics": "topics"}
 
 
@@ -169,6 +172,8 @@ class Picture:
     drawn: VisibleGraph
     focus: Node | None
     query: GraphList
+    read_on: Mapping[str, str]
+    """Partition → who reads it beside its owner."""
 
     def columns(self, title: str) -> tuple[Column, ...]:
         left_out, width = self._band.left_out, self.query.width
@@ -266,7 +271,16 @@ class Picture:
             parts.append((f"  was {'nobody' if then == NO_OWNER else one.owners[then].label}", "changed"))
         elif is_moved:
             parts.append((f"  {int((one.owner[places] != one.before[places]).sum()):,} moved", "changed"))
-        return tuple(parts)
+        return (*parts, *self._readers(places, has_owner=orphans == 0))
+
+    def _readers(self, places: Longs, *, has_owner: bool) -> Line:
+        """Who reads these though they are not its own, as far as that is said."""
+        if not self.read_on:
+            return ()
+        names = map(self.layers.sharing.name, places.tolist())
+        readers = Counter(self.read_on[name] for name in names if name in self.read_on)
+        too = " too" if has_owner else ""
+        return tuple((f"  ! {who} reads {_which(count, len(places))}{too}", "warn") for who, count in readers.items())
 
     @cached_property
     def _band(self) -> Band:
@@ -295,6 +309,10 @@ class Picture:
     def _tied(self, node: Node, kind: str) -> tuple[int, ...]:
         graph, rows = self.drawn.graph, self.drawn.rows
         return tuple(sorted(rows[other] for other in graph[node] if graph.edges[node, other].get(kind)))
+
+
+def _which(count: int, among: int) -> str:
+    return f"{count:,} of them" if count < among else "it" if count == 1 else "them"
 
 
 def _parts_of(frame: int) -> tuple[bool, bool]:

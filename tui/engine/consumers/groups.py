@@ -15,6 +15,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.texts import ranges
 from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
+from model.sandbox.control.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.consumers.names import naming
 from tui.engine.filters import Field, Numbers, Texts, whole_numbers
@@ -63,16 +64,26 @@ class Listed(NamedTuple):
     key: str
     group: GroupImage
     counts: GroupCounts
+    trouble: str
+    """What its members say is wrong."""
 
     @property
     def state(self) -> str:
-        """As the coordinator says; of a ZooKeeper group only whether it rebalances."""
-        return self.group.state or ("rebalancing" if is_rebalancing(self.group) else "")
+        """As the coordinator says; of a ZooKeeper group what its members say, or else whether it rebalances."""
+        return self.trouble or self.group.state or ("rebalancing" if is_rebalancing(self.group) else "")
 
 
 def is_rebalancing(group: GroupImage) -> bool:
     """Whether the last rebalance that was seen is under way."""
     return bool(group.rebalances) and group.rebalances[-1].took_ms is None
+
+
+def trouble_of(key: str, said: Sequence[GroupView]) -> str:
+    """What ZooKeeper does not have: that two members read one partition, that one is out of tries. Empty: neither."""
+    one = next((each for each in said if each.name == key), None)
+    if one is None:
+        return ""
+    return "split brain" if one.owned_twice else "gave up" if one.given_up else ""
 
 
 def undescribed(group: GroupImage) -> str:
@@ -94,11 +105,19 @@ def group_facts(image: ClusterImage, group: GroupImage) -> tuple[object, ...]:
 
 
 def groups_window(
-    moment: Moment, query: GroupList, now_ms: int, memory: Memory, recent: LagsSeen | None = None
+    moment: Moment,
+    query: GroupList,
+    now_ms: int,
+    memory: Memory,
+    recent: LagsSeen | None = None,
+    said: Sequence[GroupView] = (),
 ) -> Window:
-    """All groups of both kinds, by name; with the lag of the last ten minutes, if that was counted."""
+    """All groups of both kinds, by name; with the lag of the last ten minutes, if that was counted.
+
+    `said`: what members of a sandbox's groups say of themselves.
+    """
     groups = sorted(moment.image.every_group())
-    listed = [Listed(key, group, counts_of(moment, key, group, memory)) for key, group in groups]
+    listed = [Listed(key, group, counts_of(moment, key, group, memory), trouble_of(key, said)) for key, group in groups]
     most = max((one.counts.lag or 0 for one in listed), default=0)
     listing = Listing(
         count=len(listed),
@@ -107,7 +126,7 @@ def groups_window(
         row=lambda index: _with_lags(_row(listed[index], most), recent),
         place=place_in([one.key for one in listed]),
         columns=COLUMNS if recent is None else (*COLUMNS[: LAG_BAR + 1], TEN_MINUTES, *COLUMNS[LAG_BAR + 1 :]),
-        made_from=tuple(part for one in listed for part in (one.group, one.counts)),
+        made_from=tuple(part for one in listed for part in (one.group, one.counts, one.trouble)),
         nothing=no_groups(moment.image),
     )
     return window(listing, query, memory, now_ms)
@@ -173,11 +192,11 @@ def _row(listed: Listed, most: int) -> Row:
         key=listed.key,
         cells=(
             line(listed.key),
-            line(span(state, "changed" if is_rebalancing(listed.group) else "")),
+            line(span(state, "warn" if listed.trouble else "changed" if is_rebalancing(listed.group) else "")),
             *(_counts(one, most) if listed.group.is_described else [line(span("?", "dim"))] * 10),
             line(span(listed.group.kind, "dim")),
         ),
-        mark="X" if one.dead_threads else "!" if one.unowned and one.members else "",
+        mark="X" if one.dead_threads else "!" if (one.unowned and one.members) or listed.trouble else "",
     )
 
 
@@ -189,13 +208,14 @@ def lag_cell(lag: int | None) -> Line:
 PARTITIONS_SHOWN = 200
 
 
-def group_text(moment: Moment, query: GroupText, _: int, memory: Memory) -> TextAnswer:
-    """Of the group whose key is asked for."""
+def group_text(moment: Moment, query: GroupText, _: int, memory: Memory, said: Sequence[GroupView] = ()) -> TextAnswer:
+    """Of the group whose key is asked for; `said` as in `groups_window`."""
     sheet = Sheet(f"group {query.key}", query.width)
     group = moment.image.group(query.key)
     if group is None:
         return sheet.say("there is no such group (any more)", "warn").answer()
-    _facts(sheet, group, counts_of(moment, query.key, group, memory), moment.image)
+    one = Listed(query.key, group, counts_of(moment, query.key, group, memory), trouble_of(query.key, said))
+    _facts(sheet, one, moment.image)
     named = naming(group.members, is_threaded=group.kind == ZOOKEEPER)
     for name, member in sorted(group.members.items()):
         subscription = ", ".join(f"{topic} x{threads}" for topic, threads in sorted(member.subscription.items()))
@@ -222,10 +242,11 @@ _NO_LAG = {
 }
 
 
-def _facts(sheet: Sheet, group: GroupImage, one: GroupCounts, image: ClusterImage) -> None:
+def _facts(sheet: Sheet, listed: Listed, image: ClusterImage) -> None:
+    group, one = listed.group, listed.counts
     if group.kind == ZOOKEEPER:
         sheet.fact("znode", f"/consumers/{group.name}")
-        sheet.fact("state", "rebalancing" if is_rebalancing(group) else "at rest")
+        sheet.fact("state", listed.state or "at rest", "warn" if listed.trouble else "")
     else:
         at = "nobody" if group.coordinator is None else f"b{group.coordinator}"
         generation = "" if group.generation is None else f", generation {group.generation}"

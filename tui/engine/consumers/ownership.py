@@ -3,14 +3,14 @@
 The graph is drawn here for a group that there is or for one that is tried in the lab.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.cluster.image_parts import SHARE
+from model.cluster.image_parts import SHARE, GroupImage
 from model.cluster.topic_image import Longs
 from model.consumers.ownership import partition_ranges
+from model.sandbox.control.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.consumers.graph_layout import (
     LEVELS,
@@ -23,7 +23,7 @@ from tui.engine.consumers.graph_layout import (
     tied,
     visible_graph,
 )
-from tui.engine.consumers.graph_picture import Picture
+from tui.engine.consumers.graph_picture import NO_READERS, Picture
 from tui.engine.consumers.groups import group_facts, undescribed
 from tui.engine.consumers.owners import (
     BAR,
@@ -53,30 +53,34 @@ MOST_ROWS = 300
 
 
 def graph_window(
-    one: Sharing, query: GraphList, now_ms: int, memory: Memory, *, title: str = "", turn: int = 0
+    one: Sharing,
+    query: GraphList,
+    now_ms: int,
+    memory: Memory,
+    *,
+    title: str = "",
+    turn: int = 0,
+    read_on: Mapping[str, str] = NO_READERS,
 ) -> Window:
     """The rows asked for. `query.offset` is the first in view, `query.key` what the cursor is on, or a hop from it;
-    `title` is said of a graph in which something moved.
+    `title` is said of a graph in which something moved; `read_on`: partition → who reads it beside its owner.
     """
     listing = owner_listing(one, (), lambda *_: ())
     order, error = rows_in_order(listing, query, memory, now_ms)
     places = np.array([place for _, place in listed(one)], np.int64)[indices(order)]
     height = min(max(query.count // WINDOW_PAGES, 1), MOST_ROWS)
-    level: Level = _level(query.view) or memory.recall("ownership level", (one, height), lambda: level_for(one, height))
-    layers = memory.recall(
-        f"ownership layers {query.name}", (one, level, query.frame), lambda: layers_of(one, level, query.frame)
-    )
+    layers = _layers(one, query, height, memory)
     owners, nodes = places[places != NO_OWNER], _nodes(layers, places)
     focus = _focus(layers, query.key, owners, nodes)
     on = focus or _first(owners, nodes)
     held = range(query.first, query.first + query.count)
     drawn = visible_graph(layers, owners, nodes, GraphPosition(held, range(query.offset, query.offset + height), on))
-    picture = Picture(layers, drawn, on, query)
+    picture = Picture(layers, drawn, on, query, read_on)
     if focus is not None and drawn.cursor not in held:  # a hop: what is shown next is round its goal
         top = max(drawn.cursor - height // 2, 0)
         held = range(top - height, top + 2 * height)
         drawn = visible_graph(layers, owners, nodes, GraphPosition(held, range(top, top + height), on))
-        picture = Picture(layers, drawn, on, query)
+        picture = Picture(layers, drawn, on, query, read_on)
     rows = range(min(max(held.start, 0), drawn.total), min(held.stop, drawn.total))
     return Window(
         first=rows.start,
@@ -87,6 +91,13 @@ def graph_window(
         unfiltered_total=drawn.total + listing.count - len(order),
         note=error or ("" if drawn.total else "nothing matches the filter" if listing.count else listing.nothing),
         turn=turn,
+    )
+
+
+def _layers(one: Sharing, query: GraphList, height: int, memory: Memory) -> Layers:
+    level: Level = _level(query.view) or memory.recall("ownership level", (one, height), lambda: level_for(one, height))
+    return memory.recall(
+        f"ownership layers {query.name}", (one, level, query.frame), lambda: layers_of(one, level, query.frame)
     )
 
 
@@ -130,15 +141,15 @@ def _meant(layers: Layers, key: str) -> Node | None:
 
 
 LAG = 9
-NO_READERS: Mapping[str, str] = MappingProxyType({})
+SAYS_NOTHING = GroupView(name="")
 
 
 def ownership_window(
-    moment: Moment, query: OwnershipList, now_ms: int, memory: Memory, *, read_on: Mapping[str, str] = NO_READERS
+    moment: Moment, query: OwnershipList, now_ms: int, memory: Memory, *, said: Sequence[GroupView] = ()
 ) -> Window:
     """The rows of the group `query.scope`; `query.view` is table, or graph with a level behind it or none.
 
-    `read_on`: partitions that somebody reads on who does not own them any more, as a sandbox's members say.
+    `said`: what members of a sandbox's groups say of themselves: what they read on though it is another's, who gave up.
     """
     group = moment.image.group(query.scope)
     if group is None:
@@ -147,16 +158,17 @@ def ownership_window(
     if not group.is_described:
         return Window(0, 0, (), note=f"who owns what is not known: {undescribed(group)}")
     one = ownership_of(moment, query.scope, memory)
+    told = next((each for each in said if each.name == query.scope), SAYS_NOTHING)
     if not query.view.startswith("graph"):
-        return window(_table(one, "reads" if group.kind == SHARE else "owns", read_on), query, memory, now_ms)
+        return window(_table(one, group, told), query, memory, now_ms)
     past = last_moves(group) if group.has_owners else None
     turn = past.at_ms if past else 0
     if query.frame == NO_REPLAY or past is None:
-        return graph_window(one, query, now_ms, memory, turn=turn)
+        return graph_window(one, query, now_ms, memory, turn=turn, read_on=told.read_on)
     moved = memory.recall("ownership moved", (one, past), lambda: with_before(one, past))
     title = f"{len(moved.moved):,} moved {clock_text(past.at_ms)[:8]}"
     title = f"{title}: {', '.join(past.why)}" if past.why else title
-    return graph_window(moved, query, now_ms, memory, title=title, turn=turn)
+    return graph_window(moved, query, now_ms, memory, title=title, turn=turn, read_on=told.read_on)
 
 
 def ownership_of(moment: Moment, name: str, memory: Memory) -> Sharing:
@@ -167,17 +179,20 @@ def ownership_of(moment: Moment, name: str, memory: Memory) -> Sharing:
     return memory.recall("ownership", (name, *facts), lambda: sharing_of(group, image))
 
 
-def _table(one: Sharing, verb: str, read_on: Mapping[str, str]) -> Listing:
+def _table(one: Sharing, group: GroupImage, told: GroupView) -> Listing:
     """Bars follow the figures that they compare: partitions, and lag."""
+    verb = "reads" if group.kind == SHARE else "owns"
+    given_up = {f"{group.name}_{member}" for member in told.given_up}
     owners = (*one.owners, *((one.nobody,) if one.nobody else ()))
     most = max((owner.parts for owner in owners), default=0)
     most_lag = max((owner.lag or 0 for owner in owners), default=0)
 
     def cells(owner: Owner, place: int) -> tuple[Line, ...]:
-        text = _owned(one, owner, place) or f"idle: {verb} nothing"
+        why = f"gave up, {verb} nothing until the next change" if group.member_of(owner.name) in given_up else ""
+        text = _owned(one, owner, place) or why or f"idle: {verb} nothing"
         name, parts, lag = owner_cells(owner)
         bars = owner_bar(owner, most), line(span(bar(owner.lag / most_lag if owner.lag else 0, BAR), "number"))
-        return (name, parts, bars[0], lag, bars[1], line(span(text, owner.style), *_too(one, place, read_on)))
+        return (name, parts, bars[0], lag, bars[1], line(span(text, owner.style), *_too(one, place, told.read_on)))
 
     name, parts, lag = owner_columns(one, -8, LAG)
     columns = (name, parts, Column("", BAR, rank=1), lag, Column("", BAR, rank=2), Column(verb, -20))
@@ -191,14 +206,15 @@ def _too(one: Sharing, place: int, read_on: Mapping[str, str]) -> Line:
         if (reader := read_on.get(one.name(at))) is not None:
             others.setdefault(reader, []).append(at)
     return tuple(
-        span(f"  ! {reader} reads {topic} {partition_ranges(numbers)} too", "warn")
-        for reader, places in others.items()
-        for topic, numbers in one.by_topic(np.array(places)).items()
+        span(f"  ! {reader} reads, too: {_named(one, np.array(places))}", "warn") for reader, places in others.items()
     )
 
 
-def _owned(one: Sharing, owner: Owner, place: int) -> str:
+def _named(one: Sharing, places: Longs) -> str:
     """`orders 0-3,7  payments 1`."""
-    by_topic = one.by_topic(one.of(place))
-    text = "  ".join(f"{topic} {partition_ranges(numbers)}" for topic, numbers in by_topic.items())
+    return "  ".join(f"{topic} {partition_ranges(numbers)}" for topic, numbers in one.by_topic(places).items())
+
+
+def _owned(one: Sharing, owner: Owner, place: int) -> str:
+    text = _named(one, one.of(place))
     return f"owner is gone: {text}" if owner.state == "dead" else text

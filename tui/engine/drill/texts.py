@@ -260,21 +260,32 @@ def _versions(old: int | None, new: int) -> str:
 # Requests
 
 
-def _requests(sheet: Sheet, rows: Sequence[RequestSent | MetadataLearnt]) -> None:
+def _requests(sheet: Sheet, rows: Sequence[RequestSent]) -> None:
     shared: dict[int, tuple[BrokerRequest, list[int]]] = {}
     for row in rows:
         shared.setdefault(id(row.request), (row.request, []))[1].append(row.receiver)
     for request, receivers in islice(shared.values(), MOST_REQUESTS):
         size, to = len(request.partitions), brokers(receivers)
         of = counted(size, "partition")
-        if isinstance(rows[0], RequestSent):
-            kind = type(request).__name__.removesuffix("Request")
-            sheet.say(f"{kind} to {to}: {of}, controller epoch {request.controller_epoch}", "info")
-        else:
-            sheet.say(f"{to}: {of}", "info")
+        kind = type(request).__name__.removesuffix("Request")
+        sheet.say(f"{kind} to {to}: {of}, controller epoch {request.controller_epoch}", "info")
         for one in request.partitions[:MOST_PARTITIONS]:
             sheet.draw("   ", span(f"{one.partition}  "), span("  ".join(_entry(one)), "dim"))
         _and_more(sheet, size - MOST_PARTITIONS)
+    _and_more(sheet, len(shared) - MOST_REQUESTS)
+
+
+def _learnt(sheet: Sheet, rows: Sequence[MetadataLearnt]) -> None:
+    shared: dict[int, tuple[tuple[StateWritten, ...], list[int]]] = {}
+    for row in rows:
+        shared.setdefault(id(row.written), (row.written, []))[1].append(row.receiver)
+    for written, receivers in islice(shared.values(), MOST_REQUESTS):
+        sheet.say(f"{brokers(receivers)}: {counted(len(written), 'partition')}", "info")
+        for row in written[:MOST_PARTITIONS]:
+            after = row.after
+            known = f"leader {_leader(after.leader)}  isr {replicas(after.isr)}  epoch {after.leader_epoch}"
+            sheet.draw("   ", span(f"{row.partition}  "), span(known, "dim"))
+        _and_more(sheet, len(written) - MOST_PARTITIONS)
     _and_more(sheet, len(shared) - MOST_REQUESTS)
 
 
@@ -301,5 +312,5 @@ _TELL: Mapping[type, Callable[[Sheet, Any], None]] = {
     StateWritten: _states,
     ZnodeWritten: _znodes,
     RequestSent: _requests,
-    MetadataLearnt: _requests,
+    MetadataLearnt: _learnt,
 }

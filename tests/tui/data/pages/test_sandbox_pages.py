@@ -6,7 +6,7 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.events_and_commands import ClaimConflicted, GroupRead, RebalanceBegan
-from model.sandbox.control.messages import LinkView, LoadView, OpenFault, ProcessView, SandboxState
+from model.sandbox.control.messages import LinkView, LoadView, OpenFault, ProcessView, SandboxState, uses
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
 from tests.tui.data.asked import list_query, router, rows_shown, text_shown
 from tui.engine.messages import TextAnswer
@@ -82,6 +82,16 @@ def test_a_process_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
     text = text_shown(state(str(log)), ProcessText(key="broker 1"), NOW_MS).plain
     assert "line 999" in text and "line 800" in text and "line 799" not in text
     assert "killed" in text
+
+
+def test_a_broker_says_how_clients_use_it() -> None:
+    broker = ProcessView(name="broker 1", kind="broker", status="running", address="127.0.0.1:29091")
+    other = ProcessView(name="load", kind="load", status="running")
+    told = SandboxState(processes=(broker, other))
+    lines = text_shown(told, ProcessText(key="broker 1", width=200), NOW_MS).plain.splitlines()
+    for client, use in uses("127.0.0.1:29091", "TOPIC").items():
+        assert [line.split(maxsplit=1)[1] for line in lines if line.startswith(f"{client} ")] == [use]
+    assert "kcat" not in text_shown(told, ProcessText(key="load", width=200), NOW_MS).plain
 
 
 def test_a_log_that_is_not_there_is_no_failure() -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from model.cluster.changes import Change
+from model.cluster.ids import TopicPartition
+from model.cluster.records import GroupSeen, MemberJoined, PartitionClaimed
 from model.sandbox.control.messages import GroupView, LoadView, SandboxState
 from model.sandbox.load.members import GroupWatch, Said
 from tests.kept_text import assert_kept
 from tests.tui.data.asked import router
 from tests.tui.data.small_cluster import NOW_MS, moment_of, rows_of, small_image
-from tui.engine.consumers.groups import group_text
+from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
 from tui.engine.listing import Memory
+from tui.engine.messages import TextAnswer
 from tui.engine.partitions.reasons import partition_text
-from tui.engine.queries import GroupText, OwnershipList, PartitionText
+from tui.engine.queries import GroupList, GroupText, OwnershipList, PartitionText
 from tui.engine.rows import Window
 
 KEPT = Path(__file__).parents[2] / "snapshots"
@@ -66,14 +71,79 @@ def test_a_groups_members_say_what_zookeeper_does_not_have() -> None:
 
 def test_the_owners_table_marks_who_reads_what_is_anothers() -> None:
     query = OwnershipList(scope="billing", view="table")
-    read_on = {"orders-2": "o1", "payments-0": "o1", "orders-3": "o7"}
-    rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory(), read_on=read_on))
+    said = [GroupView(name="billing", read_on={"orders-2": "o1", "payments-0": "o1", "orders-3": "o7"})]
+    rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory(), said=said))
     assert [row.rpartition(" | ")[2] for row in rows if "!" in row.rpartition(" | ")[2]] == [
-        "orders 2  payments 0  ! o1 reads orders 2 too  ! o1 reads payments 0 too",
-        "orders 3  ! o7 reads orders 3 too",
+        "orders 2  payments 0  ! o1 reads, too: orders 2  payments 0",
+        "orders 3  ! o7 reads, too: orders 3",
     ]
     rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory()))
-    assert not [row for row in rows if " too" in row]
+    assert not [row for row in rows if " reads" in row]
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ("graph-partitions", ["orders 2  ! o1 reads it too", "payments 0  ! o1 reads it too"]),
+        (
+            "graph-topics",
+            [
+                "X payments 1/3 7  1 unowned  ! o1 reads 1 of them",
+                "X orders 3  1 unowned  ! o1 reads 1 of them",
+            ],
+        ),
+    ],
+)
+def test_the_graph_marks_it_too(view: str, told: list[str]) -> None:
+    query = OwnershipList(scope="billing", view=view, width=120, count=60)
+    said = [GroupView(name="billing", read_on={"orders-2": "o1", "payments-0": "o1"})]
+    rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory(), said=said))
+    assert [cell.strip() for row in rows for cell in row.split(" | ") if " reads" in cell] == told
+    rows = rows_of(ownership_window(moment_of(small_image()), query, NOW_MS, Memory()))
+    assert not [row for row in rows if " reads" in row]
+
+
+def test_the_owners_table_says_who_gave_up() -> None:
+    idle = [MemberJoined(group="billing", member=f"billing_o{n}", subscription={"orders": 1}) for n in (8, 9)]
+    said = [GroupView(name="billing", given_up=("o9",))]
+    query = OwnershipList(scope="billing", view="table", filter="thread:billing_o")
+    rows = rows_of(ownership_window(moment_of(small_image(*idle)), query, NOW_MS, Memory(), said=said))
+    assert [row.rpartition(" | ")[2] for row in rows] == [
+        "idle: owns nothing",
+        "gave up, owns nothing until the next change",
+    ]
+
+
+SPLIT = GroupView(name="billing", owned_twice=("orders-2",), read_on={"orders-2": "o1"})
+OUT_OF_TRIES = GroupView(name="billing", given_up=("o9",))
+
+
+@pytest.mark.parametrize(("said", "state"), [(SPLIT, "split brain"), (OUT_OF_TRIES, "gave up")])
+def test_a_group_of_which_only_its_members_know_what_is_wrong(said: GroupView, state: str) -> None:
+    """ZooKeeper has at most that its rebalance does not end."""
+    image = small_image(GroupSeen(group="audit"))
+    moment, here = moment_of(image), [said, GroupView(name="audit")]
+    rows = rows_of(groups_window(moment, GroupList(), NOW_MS, Memory(), said=here))
+    assert [row.split(" | ")[:3] for row in rows] == [[" ", "audit", ""], ["X", "billing", state]]
+    query = GroupList(filter=f"state:{state.partition(' ')[0]}")
+    found = rows_of(groups_window(moment, query, NOW_MS, Memory(), said=here))
+    assert [row.split(" | ")[1] for row in found] == ["billing"]
+    plain = group_text(moment, GroupText(key="billing", width=100), NOW_MS, Memory(), said=here).plain
+    assert [line.split(maxsplit=1)[1] for line in plain.splitlines() if line.startswith("state")] == [state]
+
+
+def test_what_is_wrong_marks_a_group_in_which_each_partition_has_an_owner() -> None:
+    records = [
+        MemberJoined(group="calm", member="calm_o1", subscription={"payments": 1}),
+        *(
+            PartitionClaimed(group="calm", partition=TopicPartition("payments", n), owner="calm_o1-0")
+            for n in (0, 3, 7)
+        ),
+    ]
+    for said, mark in (((), " "), ([GroupView(name="calm", owned_twice=("payments-0",))], "!")):
+        query = GroupList(filter="group:calm")
+        rows = rows_of(groups_window(moment_of(small_image(*records)), query, NOW_MS, Memory(), said=said))
+        assert [row.split(" | ")[0] for row in rows] == [mark]
 
 
 async def test_of_a_live_sandbox_the_table_is_told() -> None:
@@ -81,8 +151,15 @@ async def test_of_a_live_sandbox_the_table_is_told() -> None:
     sandbox = SandboxState(load=LoadView(rate=1.0, groups=told))
     answer = await router(sandbox=sandbox).answer(OwnershipList(scope="billing", view="table"))
     assert isinstance(answer, Window)
-    assert [row for row in rows_of(answer) if "o1 reads orders 2 too" in row]
+    assert [row for row in rows_of(answer) if "o1 reads, too: orders 2" in row]
     assert not [row for row in rows_of(answer) if "x reads" in row]
+
+
+async def test_of_a_live_sandbox_the_group_itself_is_told() -> None:
+    sandbox = SandboxState(load=LoadView(rate=1.0, groups=(SPLIT,)))
+    answer = await router(sandbox=sandbox).answer(GroupText(key="billing", width=100))
+    assert isinstance(answer, TextAnswer)
+    assert "split brain" in answer.plain
 
 
 def test_a_partition_says_why_a_follower_left_its_isr_last() -> None:

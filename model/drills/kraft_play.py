@@ -1,0 +1,266 @@
+"""Plays a scenario on a copy of a KRaft cluster, in virtual time: its controller's own rules decide, this only waits.
+
+Who is silent is fenced when its session is over, counted from its death; where the active controller dies, from when
+another one is it. Of several that die at once the one with the smallest id is fenced first: in reality who was heard
+last decides. Sources: `BrokerHeartbeatManager`, `ClusterControlManager` (3.3 to 4.4), KIP-631.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
+from typing import Final
+
+from model.cluster import records as r
+from model.cluster.cluster_image import BrokerImage, ClusterImage, state_in
+from model.cluster.ids import NO_LEADER, TopicPartition
+from model.cluster.texts import metadata_place
+from model.controller.events_and_commands import ControlledShutdownRequested
+from model.drills.scenario import Act, Deed
+from model.drills.timeline import (
+    AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
+    BrokerLeft,
+    MetadataLearnt,
+    MetadataWritten,
+    Outage,
+    StateWritten,
+    Timeline,
+)
+from model.hosts.virtual.journal import BrokerBooted, ControllerAsked, Reasoned
+from model.hosts.virtual.scheduled_events import Assumptions
+from model.kraft_controller.cluster import KraftCluster, PartitionChanged
+from model.kraft_controller.decide import (
+    BrokerCaughtUp,
+    BrokerRegisters,
+    BrokerSilent,
+    IsrsProposed,
+    KraftEvent,
+    ShutdownWanted,
+    decide,
+)
+from model.znodes.paths import broker_path, topic_path
+
+HEARTBEAT_MS: Final = 2_000.0
+"""`broker.heartbeat.interval.ms`: a controlled stop is granted once all others have said that they know of it."""
+QUORUM_MS: Final = 2_000.0
+"""`controller.quorum.fetch.timeout.ms`: so long does nobody miss an active controller that is gone."""
+NEXT_PASS_MS: Final = 10.0
+"""From 4.0 on one broker is fenced at a time, and the next so much later."""
+END_MS: Final = 1.0
+AT_A_TIME: Final = 20
+"""Happenings between two reports of progress."""
+
+
+class KraftPlay:
+    """One drill on its way. `rows` are in order of time."""
+
+    def __init__(self, image: ClusterImage, assumptions: Assumptions, *, unclean: bool) -> None:
+        self.now_ms = 0.0
+        self.rows: list[AnyRow] = []
+        self._image = image
+        self._times = assumptions
+        self._cluster = KraftCluster(image, unclean=unclean)
+        self._running = set(image.brokers)
+        self._stopped: set[int] = set()
+        """In order, so that they know it when they start again."""
+        self._returned: set[int] = set()
+        self._session_over: dict[int, float] = {}
+        """Of those that died: when they may register again."""
+        self._boots = dict.fromkeys({*image.brokers, *image.fenced}, 0)
+        """By broker, how often it started, died or stopped: what was due before that is not due any more."""
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = count()
+        self._states: dict[TopicPartition, r.PartitionState] = {}
+        self._leaderless: dict[TopicPartition, float] = {}
+        self._outages: list[Outage] = []
+
+    # What the scenario does
+
+    def begin(self, act: Act) -> None:
+        """Kills, stops or starts its brokers now."""
+        deed = {Deed.KILL: self._kill, Deed.STOP: self._stop, Deed.START: self._start}[act.deed]
+        deed(act.brokers)
+
+    def pass_until(self, until_ms: float) -> Iterator[None]:
+        """All that is due until then, in steps."""
+        steps = 0
+        while self._due and self._due[0][0] <= until_ms:
+            self.now_ms, _, happens = heapq.heappop(self._due)
+            happens()
+            steps += 1
+            if steps % AT_A_TIME == 0:
+                yield
+        yield
+
+    @property
+    def at_rest(self) -> bool:
+        return not self._due
+
+    def timeline(self) -> Timeline:
+        still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
+        return Timeline(self._image, tuple(self.rows), (*self._outages, *still), self.now_ms, self._times.start_ms)
+
+    # Brokers
+
+    def _kill(self, brokers: Sequence[int]) -> None:
+        late_ms = QUORUM_MS if self._image.quorum and self._image.quorum.leader in brokers else 0.0
+        apart_ms = NEXT_PASS_MS if self._cluster.levels.release >= (4, 0) else 0.0
+        for place, broker in enumerate(each for each in brokers if each in self._running):
+            self._goes(broker)
+            self._stopped.discard(broker)
+            self.rows.append(BrokerFellSilent(self.now_ms, broker))
+            registered = self._cluster.brokers.get(broker)
+            if registered is not None and not registered.fenced:
+                over_ms = self.now_ms + self._times.session_timeout_ms + late_ms + place * apart_ms
+                self._session_over[broker] = over_ms
+                fenced_ms = over_ms + self._times.zookeeper_write_ms
+                self._later(fenced_ms, partial(self._fence, broker, expired=True))
+
+    def _stop(self, brokers: Sequence[int]) -> None:
+        for broker in (each for each in brokers if each in self._running):
+            asked = ControlledShutdownRequested(request=0, broker=broker)
+            self.rows.append(ControllerAsked(self.now_ms, broker, None, asked))
+            self._boots[broker] += 1
+            self._later(self.now_ms + self._times.zookeeper_write_ms, partial(self._hand_over, broker))
+
+    def _start(self, brokers: Sequence[int]) -> None:
+        for broker in brokers:
+            self._boots[broker] = self._boots.get(broker, 0) + 1
+            self._running.add(broker)
+            self._returned.add(broker)
+            self.rows.append(BrokerBooted(self.now_ms, broker))
+            from_ms = max(self.now_ms, self._session_over.pop(broker, 0.0) + END_MS) + self._times.request_ms
+            self._later(from_ms, self._unless_gone(broker, self._register))
+
+    def _goes(self, broker: int) -> None:
+        self._boots[broker] += 1
+        self._running.discard(broker)
+        for name in self._cluster.led_by(broker):
+            self._leaderless.setdefault(name, self.now_ms)
+
+    def _hand_over(self, broker: int) -> None:
+        """What it leads is led by others before it leaves; who leads nothing leaves at once."""
+        led, others = self._cluster.led_by(broker), self._cluster.active - {broker}
+        if led:
+            self._write(ShutdownWanted(broker))
+        self._later(self.now_ms + (HEARTBEAT_MS if led and others else 0.0), partial(self._leave, broker))
+
+    def _leave(self, broker: int) -> None:
+        self._goes(broker)
+        self._stopped.add(broker)
+        self.rows.append(BrokerLeft(self.now_ms, broker, controlled=True))
+        self._fence(broker, expired=False)
+
+    def _fence(self, broker: int, *, expired: bool) -> None:
+        self._write(BrokerSilent(broker))
+        self.rows.append(BrokerFenced(self.now_ms, broker, 0, expired, controller=False))
+
+    def _register(self, broker: int) -> None:
+        self._write(BrokerRegisters(broker, -1, clean=broker in self._stopped))
+        self._stopped.discard(broker)
+        self._later(self.now_ms + self._times.request_ms, self._unless_gone(broker, self._unfence))
+
+    def _unfence(self, broker: int) -> None:
+        facts = self._image.brokers.get(broker) or self._image.fenced.get(broker) or BrokerImage(broker)
+        says = r.BrokerRegistered(
+            broker=broker, endpoints=facts.endpoints, rack=facts.rack, epoch=facts.epoch, fenced=False
+        )
+        self.rows.append(MetadataWritten(self.now_ms, metadata_place(broker_path(broker)), (says,)))
+        self._write(BrokerCaughtUp(broker))
+        self._grow_later(self._cluster.with_replica_on(broker))
+
+    def _unless_gone(self, broker: int, happens: Callable[[int], None]) -> Callable[[], None]:
+        boot = self._boots[broker]
+
+        def still() -> None:
+            if self._boots[broker] == boot:
+                happens(broker)
+
+        return still
+
+    # ISRs that grow
+
+    def _grow_later(self, names: Iterable[TopicPartition]) -> None:
+        if self._times.catch_up_ms is not None and self._returned and (some := tuple(names)):
+            self._later(self.now_ms + self._times.catch_up_ms, partial(self._grow, some))
+
+    def _grow(self, names: Iterable[TopicPartition]) -> None:
+        """Leaders ask for those who have returned, and new leaders for whoever follows them, one after the other."""
+        for name in names:
+            for broker in self._cluster.partition(name).replicas:
+                state = self._cluster.partition(name)
+                follows = broker in self._returned or state.leader in self._returned
+                if broker not in state.isr and follows and {broker, state.leader} <= self._cluster.active:
+                    self._write(IsrsProposed(state.leader, {name: (*state.isr, broker)}), quietly=True)
+
+    # What the controller writes
+
+    def _write(self, event: KraftEvent, *, quietly: bool = False) -> None:
+        """`quietly`: a write of many alike, whose reason is the same."""
+        decision = decide(self._cluster, event)
+        self._cluster = self._cluster.after(decision.records)
+        changed = [each for each in decision.records if isinstance(each, PartitionChanged)]
+        written = [self._state_written(each) for each in changed]
+        self.rows += written
+        for each in changed:
+            self.rows += self._assigned(each)
+        if not quietly:
+            self.rows += (Reasoned(self.now_ms, None, why) for why in decision.reasons)
+        if written:
+            learnt = partial(self._learn, tuple(written))
+            self._later(self.now_ms + self._times.request_ms, learnt)
+
+    def _state_written(self, changed: PartitionChanged) -> StateWritten:
+        name, after = changed.partition, changed.after
+        before = self._states.get(name) or state_in(self._image, name)
+        knows_elr = self._cluster.levels.elr or (before is not None and before.elr is not None)
+        state = r.PartitionState(
+            partition=name.partition,
+            leader=after.leader,
+            leader_epoch=after.leader_epoch,
+            isr=after.isr,
+            controller_epoch=0 if before is None else before.controller_epoch,
+            version=after.partition_epoch,
+            recovering=after.recovering,
+            time_ms=self._times.start_ms + int(self.now_ms),
+            elr=after.elr if knows_elr else None,
+            last_known_elr=after.last_known_elr if knows_elr else None,
+        )
+        self._states[name] = state
+        if state.leader == NO_LEADER and before is not None and before.leader != NO_LEADER:
+            self._leaderless.setdefault(name, self.now_ms)
+        return StateWritten(self.now_ms, None, name.topic, before, state, changed.unclean)
+
+    def _assigned(self, changed: PartitionChanged) -> Iterator[MetadataWritten]:
+        """Replicas that are others than before, as a reassignment that is complete leaves them."""
+        if changed.change.replicas is None and changed.change.adding is None and changed.change.removing is None:
+            return
+        topic = self._image.topics[changed.partition.topic]
+        now = {number: self._cluster.partition(TopicPartition(topic.name, number)) for number in topic.row_of}
+        says = r.TopicAssigned(
+            topic=topic.name,
+            replicas={number: each.replicas for number, each in now.items()},
+            topic_id=topic.topic_id,
+            adding={number: each.adding for number, each in now.items() if each.adding},
+            removing={number: each.removing for number, each in now.items() if each.removing},
+        )
+        yield MetadataWritten(self.now_ms, metadata_place(topic_path(topic.name)), (says,))
+
+    def _learn(self, written: tuple[StateWritten, ...]) -> None:
+        """Brokers read it in the metadata log; whoever is elected leads from now on."""
+        live = sorted(self._running & self._cluster.active)
+        self.rows += (MetadataLearnt(self.now_ms, broker, written) for broker in live)
+        elected: list[TopicPartition] = []
+        for row in written:
+            name, leader = row.partition, row.after.leader
+            if leader in live and self._cluster.partition(name).leader == leader:
+                if row.before is None or row.before.leader != leader:
+                    elected.append(name)
+                if (from_ms := self._leaderless.pop(name, None)) is not None:
+                    self._outages.append(Outage(name, from_ms, self.now_ms, leader=leader))
+        self._grow_later(elected)
+
+    def _later(self, at_ms: float, happens: Callable[[], None]) -> None:
+        heapq.heappush(self._due, (at_ms, next(self._numbers), happens))
