@@ -99,8 +99,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Before `-m` is looked at. What is `thorough` takes long, and is left out as it is of a plain run."""
+    files = [path for path in {item.path for item in items} if path.is_relative_to(ROOT)]
+    fast = {path for path in files if is_fast(path.relative_to(ROOT).as_posix())}
     for item in items:
-        if item.path.is_relative_to(ROOT) and is_fast(item.path.relative_to(ROOT).as_posix()):
+        if item.path in fast:
             item.add_marker("fast")
     if config.option.markexpr == EXPRESSION:
         left_out = [item for item in items if item.get_closest_marker("thorough") is not None]

@@ -116,7 +116,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out: list[pytest.Item] = []
     else:
         left_out = [item for item in items if _marks(item)]
-        items[:] = [item for item in items if not _marks(item)]
+        ids = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in ids]
         config.hook.pytest_deselected(items=left_out)
     config.stash[_COUNTS] = counted(items, left_out)
 

@@ -2,7 +2,7 @@
 
 Which settings hold secrets is one rule for screens, snapshots and logs. It hides too much rather than too little,
 knows settings by name only and looks into no payload. Places of KRaft are those of Kafka's metadata shell, as far as
-brokers tell what is there (`model.sources.kafka.tree`).
+brokers tell what is there (`model.sources.kafka.kafka_source`).
 """
 
 import json

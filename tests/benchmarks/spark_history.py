@@ -24,10 +24,10 @@ from model.analyses.history.results import HistoryParameters, HistoryResult, par
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_of
 from model.cluster.records import BrokerLost, BrokerRegistered, PartitionState, PartitionStatesWritten, Record
-from model.recordings.differences import records_between
 from model.recordings.folder import DAY_MS, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
+from model.recordings.recorder import records_between
 from model.recordings.rows import Encoder
 from tests.benchmarks.drill import cluster
 from tests.benchmarks.figure import Figure

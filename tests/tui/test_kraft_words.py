@@ -23,7 +23,7 @@ from model.drills.sentences import reasons
 from model.drills.timeline import BrokerFenced, StateWritten
 from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.sources.feed import Moment
-from model.sources.kafka.tree import node_at
+from model.sources.kafka.kafka_source import node_at
 from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between
 from model.sources.metadata_tree import TreeReader
 from model.sources.source import Batch, Sink, SourceStatus

@@ -6,8 +6,9 @@ everything in that widget: for a whole screen when a terminal is resized. Knows 
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from textual.css.model import RuleSet
@@ -18,21 +19,26 @@ OF_TEXTUALS_OWN = "-textual-system"
 """The class of nodes that no universal selector means."""
 
 
-class Fitting(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Fitting:
     """Rules that may be those of a node by its own type, id and classes, and what else they ask for."""
 
     rules: list[RuleSet]
     classes: frozenset[str]
-    pseudo_classes: tuple[set[str], ...]
-    """Each alone, as nodes are asked for them."""
+    pseudo_classes: tuple[str, ...]
 
-    def state_of(self, node: DOMNode) -> tuple[Any, ...]:
-        """All that decides which of them are the node's, and by which of their selectors."""
-        asked = self.pseudo_classes
-        return tuple(
-            (type(each), each.id, self.classes.intersection(each.classes), *map(each.has_pseudo_classes, asked))
-            for each in node.css_path_nodes
-        )
+    def state_of(self, node: DOMNode, known: "States") -> tuple[Any, ...]:
+        """All that decides which of them are the node's, and by which of their selectors: of it and all it is in."""
+        if (state := known.get((self, node))) is None:
+            parent = node.parent
+            around = self.state_of(parent, known) if parent is not None else ()
+            own = (type(node), node.id, self.classes.intersection(node.classes))
+            state = known[self, node] = (around, *own, *map(node.has_pseudo_class, self.pseudo_classes))
+        return state
+
+
+States = dict[tuple[Fitting, DOMNode], tuple[Any, ...]]
+"""What decides which rules are a node's, and by which of their selectors."""
 
 
 def fitting(rules: list[RuleSet]) -> Fitting:
@@ -40,7 +46,7 @@ def fitting(rules: list[RuleSet]) -> Fitting:
     selectors = [each for rule in rules for some in rule.selector_set for each in some.selectors]
     pseudo_classes = {name for each in selectors for name in each.pseudo_classes}
     classes = {each.name for each in selectors}  # types and ids among them, which are no node's class
-    return Fitting(rules, frozenset(classes | {OF_TEXTUALS_OWN}), tuple({name} for name in sorted(pseudo_classes)))
+    return Fitting(rules, frozenset(classes | {OF_TEXTUALS_OWN}), tuple(sorted(pseudo_classes)))
 
 
 def are_same(some: list[RuleSet], others: list[RuleSet]) -> bool:
@@ -61,6 +67,7 @@ class KeptStylesheet(Stylesheet):
         self._fitting_of: list[RuleSet] = []
         self._earlier: dict[frozenset[str], Fitting] = {}
         self._narrowed: list[RuleSet] = []
+        self._states: States | None = None
         self._applied: WeakKeyDictionary[DOMNode, tuple[Fitting, tuple[Any, ...]]] = WeakKeyDictionary()
 
     @property
@@ -76,10 +83,18 @@ class KeptStylesheet(Stylesheet):
     def reparse(self) -> None:
         self.parse()
 
+    def update_nodes(self, nodes: Iterable[DOMNode], animate: bool = False) -> None:
+        """As Textual's. Nothing else happens meanwhile, so each node is asked once what it is like."""
+        self._states = {}
+        try:
+            super().update_nodes(nodes, animate)
+        finally:
+            self._states = None
+
     def apply(self, node: DOMNode, **how: Any) -> None:
         """As Textual's, which may be skipped: but what is drawn may still be that of a parent whose colours changed."""
         found = self._fitting_for(node)
-        applied = (found, found.state_of(node))
+        applied = (found, found.state_of(node, {} if self._states is None else self._states))
         known = self._applied.get(node)
         if known and known[0] is found and known[1] == applied[1] and not node._get_component_classes():
             node.notify_style_update()

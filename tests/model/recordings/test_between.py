@@ -11,7 +11,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import ConfigChanged, PartitionStatesWritten
 from model.cluster.texts import HIDDEN, redacted
-from model.recordings.differences import can_follow, records_between
+from model.recordings.recorder import can_follow, records_between
 from tests.model.cluster.build import brokers, image, state, topic, written
 from tests.model.cluster.strategies import histories, images
 

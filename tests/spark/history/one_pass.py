@@ -12,7 +12,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.topic_image import unpadded
-from model.recordings.differences import can_follow
+from model.recordings.recorder import can_follow
 
 HOUR_MS = 3_600_000
 Partition = tuple[str, int]

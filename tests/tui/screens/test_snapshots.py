@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,7 @@ from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.source import Cost
 from model.sources.zookeeper import zookeeper_source
 from tests.harness.small_demo import SMALL
-from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, text, until
+from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, settled, text, until
 from tests.tui.data.logs.log_folders import flip, write_log
 from tests.tui.screen_text import SNAPSHOTS, difference, screen_codes, screen_lines, screen_styles
 from tests.tui.screens.pages import PAGES, Page, look_into_logs, walk
@@ -48,11 +49,10 @@ FALLBACKS = {
 
 
 def sizes_and_looks() -> Iterator[Any]:
-    """All looks at one size, the default one first; the rest where a run is thorough."""
-    for size in SIZES:
-        for look in LOOKS:
-            marks = () if size == SIZES[0] else pytest.mark.thorough
-            yield pytest.param(size, look, id=f"{size[0]}x{size[1]}-{look}", marks=marks)
+    """All looks in turn on each page of one size; where a run is thorough, each size from the start in each look."""
+    yield pytest.param(SIZES[0], tuple(LOOKS), id=f"{SIZES[0][0]}x{SIZES[0][1]}")
+    for size, look in list(product(SIZES, LOOKS))[1:]:
+        yield pytest.param(size, (look,), id=f"{size[0]}x{size[1]}-{look}", marks=pytest.mark.thorough)
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +72,13 @@ def costs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zookeeper_source, "cost_between", lambda *_: cost)
 
 
-@pytest.mark.parametrize(("size", "look"), list(sizes_and_looks()))
-async def test_every_screen_reads_as_it_did(still: str, logs: str, size: tuple[int, int], look: str) -> None:
-    async with opened(still, size=size, link=WithStillSandbox, **LOOKS[look]) as pilot:
+@pytest.mark.parametrize(("size", "looks"), list(sizes_and_looks()))
+async def test_every_screen_reads_as_it_did(
+    still: str, logs: str, size: tuple[int, int], looks: tuple[str, ...]
+) -> None:
+    async with opened(still, size=size, link=WithStillSandbox, **LOOKS[looks[0]]) as pilot:
         await look_into_logs(pilot, logs)
-        assert not (diffs := await differences(pilot, look, PAGES)), diffs
+        assert not (diffs := await differences(pilot, looks, PAGES)), diffs
 
 
 CHANGED = {
@@ -101,40 +103,56 @@ async def test_what_happened_reads_as_it_did() -> None:
             diffs = ""
             for size in SIZES:
                 await pilot.resize_terminal(*size)
-                for look in ("default", "mono"):
-                    kdrill(pilot).theme = "mono" if look == "mono" else "dark"
-                    diffs += await differences(pilot, look, CHANGED)
+                diffs += await differences(pilot, ("default", "mono"), CHANGED)
             assert not diffs, diffs
 
 
-async def differences(pilot: Keys, look: str, pages: Mapping[str, Page]) -> str:
-    """Every page that is not as its files have it, as diffs."""
-    width, height = pilot.app.size
+async def differences(pilot: Keys, looks: tuple[str, ...], pages: Mapping[str, Page]) -> str:
+    """Every page that is not as its files have it, as diffs. Of several looks the first one stays."""
     found: list[str] = []
     seen = set[str]()
     async for name in walk(pilot, pages):
         seen.add(mode(pilot))
-        place = f"screens/{width}x{height}/{name}"
-        lines = [re.sub(rf"(?<={LOGS})\w{{8}}", "########", mask(line)) for line in screen_lines(pilot.app)]
-        if name in IN_WAVES:
-            lines = [re.sub(r"cost {6}[^│|]*", lambda found: "#" * len(found[0]), line) for line in lines]
-        assert len(lines) == height
-        match look:
-            case "default":
-                found += [
-                    difference(f"{place}.txt", lines),
-                    difference(f"{place}.colours.txt", screen_styles(pilot.app)),
-                ]
-            case "mono":
-                drawn = has_picture(pilot)
-                found.append(difference(f"{place}{'.mono' * drawn}.txt", lines, is_kept=drawn))
-                assert not COLOUR.search(screen_codes(pilot.app)), f"{name} has a colour"
-            case _ if has_picture(pilot):
-                found += [f"{place}: {line}" for line in lines if not line.isascii()]
-            case _:
-                found.append(unlike(f"{place}.txt", lines))
+        for look in looks:
+            if len(looks) > 1:
+                await wear(pilot, look)
+            found += unlike_the_files(pilot, name, look)
+        if len(looks) > 1:
+            await wear(pilot, looks[0])
     assert seen == set(SCREENS) or pages is not PAGES, "a screen has no page"
     return "\n".join(diff for diff in found if diff)
+
+
+async def wear(pilot: Keys, look: str) -> None:
+    """Another look from now on, as the theme's key gives it; ASCII, which a start decides, as if it had a key."""
+    app = kdrill(pilot)
+    app.theme = LOOKS[look].get("theme", "dark")
+    app.ascii_only = LOOKS[look].get("ascii_only", False)
+    app.seq = app.seq
+    for widget in app.screen.walk_children(with_self=True):
+        widget.refresh(layout=True)
+    await settled(pilot)
+
+
+def unlike_the_files(pilot: Keys, name: str, look: str) -> list[str]:
+    """How the page in front is not as its files have it in that look; empty texts where it is."""
+    width, height = pilot.app.size
+    place = f"screens/{width}x{height}/{name}"
+    lines = [re.sub(rf"(?<={LOGS})\w{{8}}", "########", mask(line)) for line in screen_lines(pilot.app)]
+    if name in IN_WAVES:
+        lines = [re.sub(r"cost {6}[^│|]*", lambda found: "#" * len(found[0]), line) for line in lines]
+    assert len(lines) == height
+    match look:
+        case "default":
+            return [difference(f"{place}.txt", lines), difference(f"{place}.colours.txt", screen_styles(pilot.app))]
+        case "mono":
+            assert not COLOUR.search(screen_codes(pilot.app)), f"{name} has a colour"
+            drawn = has_picture(pilot)
+            return [difference(f"{place}{'.mono' * drawn}.txt", lines, is_kept=drawn)]
+        case _ if has_picture(pilot):
+            return [f"{place}: {line}" for line in lines if not line.isascii()]
+        case _:
+            return [unlike(f"{place}.txt", lines)]
 
 
 def has_picture(pilot: Keys) -> bool:

@@ -115,6 +115,7 @@ class Page(Screen[None]):
 
     _searched: TextPane | None = None
     _text_before = ""
+    _keys_are_due = False
 
     def __init_subclass__(cls, **settings: bool) -> None:
         """A page has the bindings of its place; Textual merges them with those of the classes above it."""
@@ -205,6 +206,13 @@ class Page(Screen[None]):
 
     def show_keys(self) -> None:
         """Where the operator is has changed, or what can be done there; a page behind others shows it when it comes."""
+        if self.is_active and not self._keys_are_due:
+            self._keys_are_due = True
+            self.call_later(self._show_keys)
+
+    def _show_keys(self) -> None:
+        """Once for all that waits to be handled by then: it is a lot when a page comes to the front."""
+        self._keys_are_due = False
         if self.is_active:
             self.bottom.show_keys(self.keys())
 

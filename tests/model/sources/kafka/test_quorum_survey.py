@@ -19,7 +19,7 @@ from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.messages import Entity, name_of
 from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Request, Server
-from model.sources.kafka.quorum_survey import QuorumSurvey
+from model.sources.kafka.cluster_survey import QuorumSurvey
 from tests.model.cluster.build import image
 
 Ask = Callable[[Request], Awaitable[Entity]]
