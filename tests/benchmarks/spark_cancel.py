@@ -41,7 +41,7 @@ from tests.spark.running_spark import DEADLINE_S, RunningSpark
 
 GOAL_S = 0.5
 TIMES = 10
-SOON_S = (0.3, 1.5)
+SOON_S = (0.2, 1.0)
 """After its first progress; at random: at any moment of a task."""
 BUSY = "busy"
 SMALL = {"values": np.arange(1000)}
@@ -84,7 +84,7 @@ def _jobs(folder: Path) -> Mapping[str, Long]:
     files = {name: folder / f"{name}.arrow" for name in ("fleet", "forecast", "previews")}
     image = spark_fleet.cluster(12, 2_000)
     arrow_arrays.write(files["fleet"], fleet_arrays(image))
-    arrow_arrays.write(files["previews"], stage(many_groups(20_000)).arrays)
+    arrow_arrays.write(files["previews"], stage(many_groups(40_000)).arrays)
     brokers, topics = broker_ids([image]), topics_of(image)
     variant = cluster_of(image, USUAL, brokers, topics)
     arrow_arrays.write(files["forecast"], arrays_of_variants([variant]))
@@ -92,10 +92,10 @@ def _jobs(folder: Path) -> Mapping[str, Long]:
         seed=7, histories=1_000_000, horizon_ms=YEAR_MS, brokers=len(brokers), topics=len(topics),
         variants=(variant.times,),
     )  # fmt: skip
-    recorded_changes.write(folder / "days", recorded_changes.Size(1_000_000, days=10))
+    recorded_changes.write(folder / "days", recorded_changes.Size(1_000_000, days=25))
     days = msgspec.structs.replace(parameters_of([folder / "days"]), drills=False)
     return {
-        "fleet": Long(FLEET, files["fleet"], FleetParameters(generators=("pair",))),
+        "fleet": Long(FLEET, files["fleet"], FleetParameters(generators=("random",), count=2_000)),
         "forecast": Long(FORECAST, files["forecast"], years),
         "previews": Long(PREVIEWS, files["previews"], FIVE),
         "history": Long(HISTORY, {}, days),

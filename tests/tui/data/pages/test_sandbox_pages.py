@@ -86,12 +86,12 @@ def test_a_process_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
 
 def test_a_broker_says_how_clients_use_it() -> None:
     broker = ProcessView(name="broker 1", kind="broker", status="running", address="127.0.0.1:29091")
-    other = ProcessView(name="load", kind="load", status="running")
+    other = ProcessView(name="producer", kind="producer", status="running")
     told = SandboxState(processes=(broker, other))
     lines = text_shown(told, ProcessText(key="broker 1", width=200), NOW_MS).plain.splitlines()
     for client, use in uses("127.0.0.1:29091", "TOPIC").items():
         assert [line.split(maxsplit=1)[1] for line in lines if line.startswith(f"{client} ")] == [use]
-    assert "kcat" not in text_shown(told, ProcessText(key="load", width=200), NOW_MS).plain
+    assert "kcat" not in text_shown(told, ProcessText(key="producer", width=200), NOW_MS).plain
 
 
 def test_a_log_that_is_not_there_is_no_failure() -> None:
