@@ -77,7 +77,8 @@ class ArchiveBuilding:
 
 MOST_AT_ONCE = 8
 """More of them wait."""
-AGAIN_EVERY_S = 0.05
+AGAIN_EVERY_S, TIMES = 0.05, 7
+"""How often a job is cancelled, and at most how many times: who cancelled it is told within half a second."""
 
 
 @dataclass
@@ -136,7 +137,7 @@ class Jobs:
 
     async def _end(self, job: _Job, work: "asyncio.Task[JobResult]") -> None:
         """Until its tasks have ended. What it does after them or before can't be stopped, and is not waited for."""
-        for _ in range(10):
+        for _ in range(TIMES):
             if not job.submitted:
                 break
             await asyncio.to_thread(self._spark.result().cancel, job.name)
