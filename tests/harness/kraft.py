@@ -175,11 +175,14 @@ class KraftCluster:
         return "\n".join(f"node {number}: {self._nodes[number].log[-1500:]}" for number in sorted(absent))
 
     def living(self) -> set[int]:
-        """The brokers that are not fenced, as another client is told."""
+        """The brokers that are not fenced, as each one tells that runs: none answers before it is unfenced itself."""
+        told = [self._told_by(number) for number, node in self._nodes.items() if node.running]
+        return set.intersection(*told) if told else set()
+
+    def _told_by(self, number: int) -> set[int]:
         try:
-            return set(
-                AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0}).list_topics(timeout=5).brokers
-            )
+            asked = AdminClient({"bootstrap.servers": self.address(number), "log_level": 0})
+            return set(asked.list_topics(timeout=5).brokers)
         except KafkaException:
             return set()
 
