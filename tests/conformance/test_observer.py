@@ -94,9 +94,10 @@ async def followed(controllers: str) -> AsyncIterator[Followed]:
 @pytest.fixture(autouse=True)
 def nothing_is_left(quorum: KraftCluster) -> Iterator[None]:
     """Of a broker with more partitions fewer events are told one by one, in whatever test comes next."""
-    client = Client(quorum.bootstrap)
-    before = client.topics()
+    before = Client(quorum.bootstrap).topics()
     yield
+    quorum.restore()
+    client = Client(quorum.bootstrap)
     client.delete(client.topics() - before - {"__consumer_offsets"})
 
 
