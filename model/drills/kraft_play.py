@@ -188,12 +188,21 @@ class KraftPlay:
 
     def _grow(self, names: Iterable[TopicPartition]) -> None:
         """Leaders ask for those who have returned, and new leaders for whoever follows them, one after the other."""
+        while proposed := self._proposals(names):
+            for leader, isrs in proposed.items():
+                self._write(IsrsProposed(leader, isrs), quietly=True)
+
+    def _proposals(self, names: Iterable[TopicPartition]) -> dict[int, dict[TopicPartition, tuple[int, ...]]]:
+        """By leader, the ISRs of its partitions with the next broker that follows."""
+        active, found = self._cluster.active, dict[int, dict[TopicPartition, tuple[int, ...]]]()
         for name in names:
-            for broker in self._cluster.partition(name).replicas:
-                state = self._cluster.partition(name)
+            state = self._cluster.partition(name)
+            for broker in state.replicas:
                 follows = broker in self._returned or state.leader in self._returned
-                if broker not in state.isr and follows and {broker, state.leader} <= self._cluster.active:
-                    self._write(IsrsProposed(state.leader, {name: (*state.isr, broker)}), quietly=True)
+                if broker not in state.isr and follows and {broker, state.leader} <= active:
+                    found.setdefault(state.leader, {})[name] = (*state.isr, broker)
+                    break
+        return found
 
     # What the controller writes
 

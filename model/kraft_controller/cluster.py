@@ -4,15 +4,15 @@ It stands on an image, and holds only what became different: a drill touches few
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import cached_property
-from typing import NamedTuple
 
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.cluster.findings.health import MIN_ISR, at_least_one
 from model.cluster.ids import TopicPartition
-from model.cluster.partition_columns import PartitionColumns, stacked
+from model.cluster.partition_columns import stacked
 from model.cluster.topic_image import Flags, unpadded
 from model.kraft_controller.levels import Levels, levels_of
 from model.kraft_controller.partition_change import NO_LEADER, PartitionChange, Registration, applied
@@ -71,20 +71,6 @@ class BrokerUnregistered(msgspec.Struct, frozen=True):
 MetadataRecord = PartitionChanged | BrokerRegistered | BrokerChanged | BrokerUnregistered
 
 
-class _Base(NamedTuple):
-    """What the image says of all partitions, worked out once."""
-
-    columns: PartitionColumns
-    topic_of: Mapping[str, int]
-
-    def named(self, flags: Flags) -> list[TopicPartition]:
-        return [
-            TopicPartition(topic.name, number)
-            for topic, rows in self.columns.by_topic(flags)
-            for number in self.columns.partitions[rows].tolist()
-        ]
-
-
 class KraftCluster:
     """Partitions are told in the order of the image: Kafka's own, of hash tables, matters to no outcome."""
 
@@ -93,8 +79,7 @@ class KraftCluster:
         self.levels = levels_of(image) if levels is None else levels
         self._image = image
         self._is_unclean = unclean
-        topics = tuple(image.topics.values())
-        self._base = _Base(stacked(topics), {topic.name: place for place, topic in enumerate(topics)})
+        self._columns = stacked(tuple(image.topics.values()))
         live = {each.id: BrokerRegistration(_epoch(each.epoch)) for each in image.brokers.values()}
         fenced = {each.id: BrokerRegistration(_epoch(each.epoch), fenced=True) for each in image.fenced.values()}
         self.brokers: Mapping[int, BrokerRegistration] = live | fenced
@@ -117,15 +102,14 @@ class KraftCluster:
                     if record.fenced is not None:
                         told["in_controlled_shutdown"] = False
                     brokers[record.broker] = msgspec.structs.replace(brokers[record.broker], **told)
-        made = KraftCluster.__new__(KraftCluster)
-        made.__dict__.update({"levels": self.levels, "_image": self._image, "_is_unclean": self._is_unclean})
-        made.__dict__.update({"_base": self._base, "brokers": brokers, "_changed": changed})
+        made = copy(self)
+        made.__dict__.pop("active", None)
+        made.brokers, made._changed = brokers, changed
         return made
 
     def is_active(self, broker: int) -> bool:
         """Whether it may lead."""
-        found = self.brokers.get(broker)
-        return found is not None and found.is_active
+        return broker in self.active
 
     @cached_property
     def active(self) -> frozenset[int]:
@@ -154,22 +138,22 @@ class KraftCluster:
 
     def with_in_isr(self, broker: int) -> list[TopicPartition]:
         """Partitions whose ISR has the broker."""
-        found = self._base.named((self._base.columns.isr == broker).any(axis=1))
+        found = self._named((self._columns.isr == broker).any(axis=1))
         return self._now(found, lambda each: broker in each.isr)
 
     def with_in_elr(self, broker: int) -> list[TopicPartition]:
         """Partitions whose ELR has the broker."""
-        found = self._base.named((self._base.columns.elr == broker).any(axis=1))
+        found = self._named((self._columns.elr == broker).any(axis=1))
         return self._now(found, lambda each: broker in each.elr)
 
     def with_replica_on(self, broker: int) -> list[TopicPartition]:
         """Partitions that the broker is to have."""
-        found = self._base.named((self._base.columns.replicas == broker).any(axis=1))
+        found = self._named((self._columns.replicas == broker).any(axis=1))
         return self._now(found, lambda each: broker in each.replicas)
 
     def led_by(self, broker: int) -> list[TopicPartition]:
         """Partitions that it leads; NO_LEADER: that nobody does."""
-        found = self._base.named(self._base.columns.leader == broker)
+        found = self._named(self._columns.leader == broker)
         return self._now(found, lambda each: each.leader == broker)
 
     @property
@@ -189,6 +173,13 @@ class KraftCluster:
 
     def _setting(self, topic: str, key: str) -> str | None:
         return self._image.topic_config(topic).get(key, self._image.configs.get(EVERY_BROKER, {}).get(key))
+
+    def _named(self, flags: Flags) -> list[TopicPartition]:
+        return [
+            TopicPartition(topic.name, number)
+            for topic, rows in self._columns.by_topic(flags)
+            for number in self._columns.partitions[rows].tolist()
+        ]
 
     def _now(self, before: Iterable[TopicPartition], fits: Callable[[Registration], bool]) -> list[TopicPartition]:
         """Of those that fitted in the image, and those that changed, the ones that fit now."""

@@ -161,10 +161,11 @@ def _without(
 ) -> Iterator[PartitionChanged]:
     """The broker out of their ISRs and, after an unclean stop, out of their ELRs; others lead in its place."""
     gone = frozenset({broker}) if stopped_uncleanly else frozenset[int]()
+    active = cluster.active - {broker}
     for name in partitions:
         isr = tuple(each for each in cluster.partition(name).isr if each != broker)
         asked = Asked(isr=isr, stopped_uncleanly=gone, election=_online(cluster, name))
-        yield from _changed(cluster, name, asked, cluster.active - {broker})
+        yield from _changed(cluster, name, asked, active)
 
 
 def _online(cluster: KraftCluster, name: TopicPartition) -> Election:
