@@ -12,7 +12,6 @@ from typing import Final
 
 import msgspec
 
-from model.observer.batches import GarbledError, check_snapshot, fetched_batches
 from model.observer.messages import (
     NOBODY,
     UNKNOWN,
@@ -38,9 +37,19 @@ from model.observer.messages import (
     Unanswered,
     place,
 )
-from model.observer.observed_log import LostRecordsError
-from model.observer.state import LIVE_MS, Decision, Download, Observer
-from model.observer.turn import ELECTION, REDIRECTED, SERVER_FAULT, STOPPING, UNREACHABLE, Turn
+from model.observer.observed_log import GarbledError, LostRecordsError, check_snapshot, fetched_batches
+from model.observer.state import (
+    ELECTION,
+    LIVE_MS,
+    REDIRECTED,
+    SERVER_FAULT,
+    STOPPING,
+    UNREACHABLE,
+    Decision,
+    Download,
+    Observer,
+    Turn,
+)
 
 BESIDE_MS = 2_000
 """Between two questions about the quorum; so often a second voter is asked while the high watermark stands still."""

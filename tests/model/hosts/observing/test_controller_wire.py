@@ -9,7 +9,6 @@ import pytest
 
 from model.hosts.observing.controller_wire import answer_of
 from model.hosts.wire.messages import decode_request, decode_response, encode, request_start
-from model.observer.batches import fetched_batches
 from model.observer.messages import (
     Answer,
     ControllersDescribed,
@@ -24,6 +23,7 @@ from model.observer.messages import (
     QuorumDescribed,
     SnapshotFetched,
 )
+from model.observer.observed_log import fetched_batches
 
 LINES = Path("tests/data/kraft/answers-to-a-stranger.jsonl").read_text().splitlines()
 QUESTIONS: dict[int, Question] = {
