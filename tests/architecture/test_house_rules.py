@@ -101,7 +101,7 @@ READ_WHOLE = {
     "spark_tasks/session/java_process.py": "what the JVM wrote",
     "spark_tasks/session/spark_jobs.py": "batches that the client wrote",
     "tui/cli/doctor.py": "/proc",
-    "tui/cli/guide.py": "the guides, which come with the program",
+    "tui/cli/reference.py": "the guides, which come with the program",
     "tui/engine/sandbox/pages.py": "the end of a log of its own",
     "tui/cli/serve.py": "the page, which comes with the program",
 }

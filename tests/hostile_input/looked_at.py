@@ -16,7 +16,7 @@ from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.hostile_input.shown import check_lines, check_shown
 from tests.tui.data.asked import MOMENT_LISTS, list_query, rows_shown, text_query, text_shown
-from tui.cli.status_shown import as_json, as_metrics, as_text
+from tui.cli.status import json_of, metrics_of, text_of
 from tui.engine.listing import Memory
 from tui.engine.queries import OwnershipList
 from tui.engine.text import plain
@@ -30,9 +30,9 @@ def look_at(image: ClusterImage, before: ClusterImage = EMPTY, *, whole: bool = 
     findings = find(image)
     changes = changes_between(before, image)
     moment = Moment(1, image, findings, changes, SourceStatus("live"))
-    check_shown(as_text(moment), ends="\n")
-    assert as_json(moment).isascii()
-    check_shown(as_metrics(moment, "hostile"), ends="\n")
+    check_shown(text_of(moment), ends="\n")
+    assert json_of(moment).isascii()
+    check_shown(metrics_of(moment, "hostile"), ends="\n")
     for change in changes:
         check_shown(plain(f"{change.subject}: {change.text}"))
     json.loads(msgspec.json.encode(document_of(image, findings.found)))

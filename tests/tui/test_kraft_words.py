@@ -33,7 +33,7 @@ from tests.tui.screens.pages import PAGES, Page, arrive
 from tui.app.panes.live_panes import LiveRows
 from tui.app.screens.overlays import Describe
 from tui.cli.drill import lines
-from tui.cli.status_shown import as_text
+from tui.cli.status import text_of
 from tui.engine.actions import has_znodes
 
 ZOOKEEPER = re.compile(
@@ -221,7 +221,7 @@ def test_neither_status_nor_events_speak_of_zookeeper() -> None:
         old, before = image, view
         image = delta.apply(Provenance(source="kafka://b1:9092", time_ms=NOW_MS, complete=True))
         findings = find(image)
-        told = [as_text(Moment(1, image, findings, (), SourceStatus("live")))]
+        told = [text_of(Moment(1, image, findings, (), SourceStatus("live")))]
         told += [f"{one.why} {one.action}" for one in findings.found]
         told += [f"{one.text} {one.path}" for one in changes_between(old, image)]
         assert spoken("\n".join(told)) == []

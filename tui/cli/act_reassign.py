@@ -24,12 +24,12 @@ from model.planning.documents import batching_in
 from model.planning.plan import applied
 from model.planning.planner import read_moves, score
 from model.planning.request import Batching, PlanError, PlanRequest
-from tui.cli import acting, plan_made
-from tui.cli.acting import ActOptions, perform, takes_act_options
+from tui.cli import plan_made
+from tui.cli.act import ActOptions, confirm, finish, perform, show, takes_act_options, unwritten
 from tui.cli.following import image_of
 from tui.cli.options import takes_source
 from tui.cli.output import tell
-from tui.cli.plan_options import Amount
+from tui.cli.plan import Amount
 from tui.engine.acting.proposing import basis_of, drills_said
 from tui.engine.acting.way import Way, carried_out, proposed, run_of
 from tui.engine.opening import Opening
@@ -49,28 +49,28 @@ def way_to(opening: Opening, act: ActOptions) -> Iterator[Way]:
 
 
 def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "") -> None:
-    """Shows what a run would do, asks, and carries it on. Exits as `acting.perform`; raises what `way_to` catches."""
+    """Shows what a run would do, asks, and carries it on. Exits as `act.perform`; raises what `way_to` catches."""
     state, proposal = proposed(state, way, drilled)
     if not proposal.steps and state.wish != "cancel":
         tell(f"{proposal.title}: there is nothing to do")
     else:
-        acting.show(proposal, act)
-        acting.confirm(proposal, act)
+        show(proposal, act)
+        confirm(proposal, act)
     if act.allow_writes:
         _carry_on(state, way, proposal, act)
 
 
 def _carry_on(state: RunState, way: Way, proposal: Proposal, act: ActOptions) -> None:
-    """Carries a confirmed run on. Raises ActionRefused and click.ClickException; exits as `acting.finish`."""
+    """Carries a confirmed run on. Raises ActionRefused and click.ClickException; exits as `act.finish`."""
     try:
         decision = carried_out(state, way, _progress(), _wait)
     except KeyboardInterrupt:
         tell(GOES_ON)
         raise click.exceptions.Exit(130) from None
     except UnwrittenError as error:
-        acting.unwritten(f"{error}; reassign --resume goes on")
+        unwritten(f"{error}; reassign --resume goes on")
     kind = "refused" if decision.is_stuck else "done"
-    acting.finish(proposal, WriteOutcome(kind, decision.said), act)
+    finish(proposal, WriteOutcome(kind, decision.said), act)
 
 
 def _progress() -> Callable[[Decision], None]:

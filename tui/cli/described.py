@@ -25,8 +25,8 @@ from model.hosts.acting.carrying_out import UnansweredError
 from model.hosts.client_security.values import SecurityError
 from model.interchange.topics_text import partition_line, topic_line
 from model.znodes.configs import DEFAULT_ENTITY, desanitise
-from tui.cli.configs import names_entity
 from tui.cli.following import image_of
+from tui.cli.kafka_tools import names_entity
 from tui.cli.options import takes_cluster
 from tui.cli.output import tell, tell_demo
 from tui.engine.acting import proposing

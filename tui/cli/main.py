@@ -97,45 +97,39 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._places:
             return None
-        module, _, name = self._places[cmd_name].partition(":")
-        return getattr(import_module(f"tui.cli.{module}"), name)
+        return _command(self._places[cmd_name])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Without importing the verbs, as the program's own help does."""
-        rows: list[tuple[str, str]] = []
-        for verb, place in self._places.items():
-            module, _, name = place.partition(":")
-            stub = click.Command(verb, help=docstring(f"tui.cli.{module}", name))
-            rows.append((verb, stub.get_short_help_str(formatter.width - 24)))
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(_rows(self._places, formatter.width - 24))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, named_first(args, partial(self.get_command, ctx), most_before=1) or args)
 
 
 COMMANDS: Mapping[str, str] = {
-    "open": "open_dashboard",
-    "snapshot": "snapshot",
-    "record": "record",
-    "history": "history",
-    "status": "status",
-    "drill": "drill",
-    "forecast": "forecast",
-    "plan": "plan",
-    "preview": "preview",
-    "topics": "topics",
-    "configs": "configs",
-    "act": "act",
-    "sandbox": "sandbox",
-    "assign": "assign",
-    "dump-log": "dump_log",
-    "scan": "scan",
-    "doctor": "doctor",
-    "keys": "keys",
-    "guide": "guide",
+    "open": "open:open_dashboard",
+    "snapshot": "record:snapshot",
+    "record": "record:record",
+    "history": "history:history",
+    "status": "status:status",
+    "drill": "drill:drill",
+    "forecast": "forecast:forecast",
+    "plan": "plan:plan",
+    "preview": "preview:preview",
+    "topics": "kafka_tools:topics",
+    "configs": "kafka_tools:configs",
+    "act": "act:act",
+    "sandbox": "sandbox:sandbox",
+    "assign": "assign:assign",
+    "dump-log": "dump_log:dump_log",
+    "scan": "scan:scan",
+    "doctor": "doctor:doctor",
+    "keys": "reference:keys",
+    "guide": "reference:guide",
 }
-"""Command → its name in the module called after it, which is imported when the command is wanted and not before."""
+"""Command → its module, which is imported when the command is wanted and not before, and its name there."""
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 LONGEST_REASON = 2_000
@@ -151,14 +145,12 @@ class SourceFirst(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(_module(cmd_name)), COMMANDS[cmd_name])
+        return _command(COMMANDS[cmd_name])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """As click does it, but without importing the commands: some take long to load."""
-        limit = formatter.width - 6 - max(map(len, COMMANDS))
-        stubs = [click.Command(name, help=docstring(_module(name), COMMANDS[name])) for name in COMMANDS]
         with formatter.section("Commands"):
-            formatter.write_dl([(stub.name or "", stub.get_short_help_str(limit)) for stub in stubs])
+            formatter.write_dl(_rows(COMMANDS, formatter.width - 6 - max(map(len, COMMANDS))))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         args = with_address(args)
@@ -173,8 +165,16 @@ class SourceFirst(click.Group):
         return super().parse_args(ctx, args)
 
 
-def _module(command: str) -> str:
-    return f"tui.cli.{command.replace('-', '_')}"
+def _command(place: str) -> click.Command:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"tui.cli.{module}"), name)
+
+
+def _rows(places: Mapping[str, str], limit: int) -> list[tuple[str, str]]:
+    """Each word and the beginning of its help, read without importing its module."""
+    modules = {word: place.partition(":") for word, place in places.items()}
+    helps = {word: docstring(f"tui.cli.{module}", name) for word, (module, _, name) in modules.items()}
+    return [(word, click.Command(word, help=help).get_short_help_str(limit)) for word, help in helps.items()]
 
 
 def _check_not_mistyped(word: str) -> None:
@@ -206,7 +206,7 @@ def kdrill() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs kdrill; exits 0 done, 1 failed, 2 findings of severity error, or wrong usage; 3 see `acting`."""
+    """Runs kdrill; exits 0 done, 1 failed, 2 findings of severity error, or wrong usage; 3 see `act`."""
     tell_no_values()
     try:
         code = kdrill.main(arguments, prog_name="kdrill", standalone_mode=False)

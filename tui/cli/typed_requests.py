@@ -11,8 +11,7 @@ import click
 from click.core import ParameterSource
 
 from tui.cli.act import ActionCommand, act
-from tui.cli.configs import configs
-from tui.cli.topics import topics
+from tui.cli.kafka_tools import configs, topics
 from tui.engine.actions import CommandError
 from tui.engine.questions import Request
 

@@ -18,9 +18,9 @@ from model.cluster.records import (
     TopicDeletionRequested,
 )
 from tests.model.cluster.build import brokers, image, state, written
-from tui.cli.acting import offsets_in, reset_of
-from tui.cli.configs import checked, listed_settings
+from tui.cli.act import offsets_in, reset_of
 from tui.cli.described import PartitionFilter, chosen_topics, describe_lines, settings_in_order
+from tui.cli.kafka_tools import checked, listed_settings
 from tui.cli.main import main
 
 ID = "5wl-7XzGQ32A06mabZqrmQ"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import moment_of, small_image
-from tui.cli.status_shown import StatusOutput, as_text, document
+from tui.cli.status import StatusOutput, document, text_of
 from tui.engine.cluster.overview import header_facts
 from tui.engine.service import is_news
 
@@ -17,8 +17,8 @@ POLLED = replace(FOLLOWED, status=SourceStatus("live", poll_ms=5_000, polled=WHY
 
 def test_it_is_said_in_the_header_and_by_status() -> None:
     assert (header_facts(POLLED).polled, header_facts(FOLLOWED).polled) == (WHY, "")
-    assert f"polled: {WHY}" in as_text(POLLED).splitlines()
-    assert "polled" not in as_text(FOLLOWED)
+    assert f"polled: {WHY}" in text_of(POLLED).splitlines()
+    assert "polled" not in text_of(FOLLOWED)
     assert document(POLLED)["polled"] == WHY
 
 
@@ -32,7 +32,7 @@ def test_whoever_watches_is_told_again() -> None:
 
     def shown(moment: object) -> str:
         told.append("")
-        return as_text(POLLED) if moment is POLLED else as_text(FOLLOWED)
+        return text_of(POLLED) if moment is POLLED else text_of(FOLLOWED)
 
     output = StatusOutput(shown, None, None, watches=True)
     for moment in (FOLLOWED, FOLLOWED, POLLED, POLLED):

@@ -36,7 +36,8 @@ from model.sandbox.control.messages import SandboxReady
 from model.sandbox.scenario import ScenarioOutcome
 from tests.harness.command import kdrill
 from tests.model.cluster.build import brokers, consumer, image, topic
-from tui.cli import acting
+from tui.cli.act import FORMAT as ACTED
+from tui.cli.act import print_document
 from tui.engine.config import ClusterConfig
 
 FIXED_KEY = re.compile(r"[a-z_]+")
@@ -195,7 +196,7 @@ def _of_json() -> Iterator[str]:
     yield (
         "### Others\n\n"
         "- `kdrill.dump-log/1`: lines of `kind` `file`, one for each entry, `damage`, `remark` and `end`.\n"
-        f"- `{acting.FORMAT}`: {_acted()}.\n"
+        f"- `{ACTED}`: {_acted()}.\n"
         "- `kdrill.view/1`: what `e` on a screen writes: `columns`, and `rows` of `key`, `mark` and `cells`.\n"
         "- `kdrill.look/1`, `kdrill.views/1`, `kdrill.tour/1`: what the dashboard remembers; of no use elsewhere.\n"
         "- `kdrill.engines/1`: how long analyses took on this machine, in this process and on Spark.\n"
@@ -256,7 +257,7 @@ def _acted() -> str:
     """The fields of what `kdrill act --json` prints."""
     printed = StringIO()
     with redirect_stdout(printed):
-        acting.print_document(Proposal("title", ()), {"kind": "proposed", "said": ""})
+        print_document(Proposal("title", ()), {"kind": "proposed", "said": ""})
     return ", ".join(f"`{key}`{_within(value)}" for key, value in json.loads(printed.getvalue()).items())
 
 

@@ -1,6 +1,7 @@
-"""`kdrill keys`: which key does what on which screen, as it is with the settings."""
+"""`kdrill keys` and `kdrill guide`: which key does what with the settings, and the guides, on the terminal."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -66,3 +67,33 @@ def _text(actions: tuple[Action, ...]) -> Iterator[str]:
     for screen, title in zip(SCREENS, TITLES, strict=True):
         yield from rows(title, (each for each in actions if screen in each.places and each not in everywhere))
     yield from rows("Texts over a screen", (each for each in actions if OVERLAY in each.places))
+
+
+FOLDER = Path(__file__).parent.parent / "guides"
+
+
+@click.command()
+@click.argument("name", required=False, default="")
+def guide(name: str) -> None:
+    """Print guides and reference pages as Markdown: the list of names, or the page NAME.
+
+    \b
+    Example: kdrill guide
+             kdrill guide decommission | less
+    """
+    files = {file.stem: file for file in sorted(FOLDER.glob("*.md"))}
+    if not name:
+        click.echo("\n".join(_list(files)))
+    elif name in files:
+        click.echo(_read(files[name]), nl=False)
+    else:
+        raise click.UsageError(f"there is no guide {name!r}: {', '.join(files)}")
+
+
+def _list(files: dict[str, Path]) -> Iterator[str]:
+    widest = max(map(len, files))
+    yield from (f"{name:{widest}}  {_read(file).partition(chr(10))[0].lstrip('# ')}" for name, file in files.items())
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
