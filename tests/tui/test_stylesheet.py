@@ -14,8 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Label
 
 import tui.app
-from tui.app.stylesheet import KeptStylesheet
-from tui.app.theme import ThemedApp
+from tui.app.theme import KeptStylesheet, ThemedApp
 
 OURS = (Path(tui.app.__file__).with_name("kdrill.tcss")).read_text()
 LATER = "#list { background: $surface; color: $error; }"

@@ -18,22 +18,18 @@ from model.cluster.texts import metadata_place
 from tui.app.analysis_choices import of_folder, with_broker, with_made_up
 from tui.app.live_app import LiveApp
 from tui.app.panes.live_panes import LiveRows
-from tui.app.screens.brokers import Brokers
-from tui.app.screens.consumers import Consumers
+from tui.app.screens.cluster import Brokers, Events, Overview
+from tui.app.screens.consumers import Consumers, RebalanceLab
 from tui.app.screens.drill import Drill
-from tui.app.screens.events import Events
-from tui.app.screens.forecast import Forecast
+from tui.app.screens.failures import Forecast, Sweep
 from tui.app.screens.history import History
-from tui.app.screens.lab import RebalanceLab
 from tui.app.screens.live_screen import LiveScreen, follow
 from tui.app.screens.logs import Logs
 from tui.app.screens.overlays import Confirm, Describe, Help
-from tui.app.screens.overview import Overview
 from tui.app.screens.page import Page
 from tui.app.screens.partitions import Partitions
 from tui.app.screens.plans import Plans
 from tui.app.screens.sandbox import Sandbox
-from tui.app.screens.sweep import Sweep
 from tui.app.screens.znodes import Znodes
 from tui.app.tour import BEGUN, OVER, followed
 from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
