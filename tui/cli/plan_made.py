@@ -42,7 +42,7 @@ from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.following import image_of
 from tui.cli.options import compute
 from tui.cli.output import json_line, progress, tell, write
-from tui.cli.plan import Options, names_a_goal
+from tui.cli.plan_options import Options, names_a_goal
 from tui.cli.plan_text import bytes_text, lines
 from tui.engine.opening import Opening
 from tui.engine.text import plain
