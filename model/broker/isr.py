@@ -36,7 +36,7 @@ from model.znodes.topics import (
     PartitionEntry,
     decode_partition_state,
 )
-from model.zookeeper.operations import Answer, Code, SetData
+from model.zookeeper import Answer, Code, SetData
 
 
 def propose_joining(partition: Partition, follower: int, conditions: Conditions) -> PartitionDecision:

@@ -23,7 +23,7 @@ from model.controller.events_and_commands import Command, Event, PartitionToServ
 from model.controller.generations import Settings
 from model.controller.leader_and_isr import UNLED
 from model.controller.topics import DeletionQueues, Leadership, Partition, Topics
-from model.zookeeper.operations import Answer, ZooKeeperRequest
+from model.zookeeper import Answer, ZooKeeperRequest
 
 Entry = TypeVar("Entry", PartitionToServe, PartitionToStop)
 

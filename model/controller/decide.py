@@ -57,7 +57,7 @@ from model.controller.steps.requests import (
 from model.controller.steps.topics import CompareAssignment, CompareTopics
 from model.controller.steps.znodes import unfenced
 from model.znodes.paths import ISR_CHANGES, LOG_DIR_EVENTS
-from model.zookeeper.operations import Answer, Code, Read, ZooKeeperRequest
+from model.zookeeper import Answer, Code, Read, ZooKeeperRequest
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.znodes import paths
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.paths import recognise
-from model.zookeeper.operations import Answer, EventKind, ZooKeeperRequest
+from model.zookeeper import Answer, EventKind, ZooKeeperRequest
 
 EPOCH_DURING_DELETE = -2
 """StopReplica's leader epoch while the topic is being deleted: stronger than any other."""

@@ -45,7 +45,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
-from model.zookeeper.operations import Stat
+from model.zookeeper import Stat
 
 UNCLEAN_KEY = "unclean.leader.election.enable"
 

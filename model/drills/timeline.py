@@ -43,7 +43,7 @@ from model.sources.zookeeper.translate import translate
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.paths import ZnodeMatch, recognise
 from model.znodes.topics import RECOVERING, decode_partition_state
-from model.zookeeper.operations import Missing, Stat, Znode
+from model.zookeeper import Missing, Stat, Znode
 
 
 class StateWritten(journal.Record, frozen=True, gc=False):

@@ -19,13 +19,13 @@ from kazoo.handlers.threading import KazooTimeoutError
 from platformdirs import user_cache_path
 
 from model.hosts.memory_zookeeper.state import ServerState
-from model.sandbox.cluster.broker_process import all_or_first_error, started
-from model.sandbox.cluster.sandbox_folder import SandboxFolder
+from model.sandbox.broker_process import all_or_first_error, started
 from model.sandbox.control.messages import ProcessStatus, ProcessView, SandboxOptions
 from model.sandbox.java import ClassArchive, Java, find_java, zookeeper_jars
 from model.sandbox.processes import SandboxError, ServerDiedError, free_port
+from model.sandbox.sandbox_folder import SandboxFolder
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
-from model.zookeeper.operations import Create, Delete, SetData, Write
+from model.zookeeper import Create, Delete, SetData, Write
 
 # pyright: reportMissingTypeStubs=false
 

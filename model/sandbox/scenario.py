@@ -80,7 +80,7 @@ import msgspec
 
 from model.cluster.whole_file import read_text
 from model.sandbox.control.messages import SandboxOptions
-from model.sandbox.faults.faults import Deed
+from model.sandbox.faults import Deed
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 

@@ -16,7 +16,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.consumers.ownership import group_counts
 from model.sandbox.control.messages import Done, EventFeed, GroupView, LoadView, SandboxState
-from model.sandbox.faults.faults import Deed
+from model.sandbox.faults import Deed
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep, StepOutcome

@@ -16,7 +16,7 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.image_parts import KraftMetadata, Quorum, QuorumReplica
 from model.cluster.topic_image import TopicImage, told_in, unpadded
 from model.hosts.zookeeper.protocol import Connected, ConnectionState, Server
-from model.zookeeper.operations import Children, Missing, Stat, Unread, Znode
+from model.zookeeper import Children, Missing, Stat, Unread, Znode
 
 
 class TreeNode(NamedTuple):

@@ -10,7 +10,7 @@ import msgspec
 
 from model.cluster.records import Record
 from model.hosts.zookeeper.protocol import BrowsesZnodes
-from model.zookeeper.operations import Unread, Znode
+from model.zookeeper import Unread, Znode
 
 Phase = Literal["connecting", "loading", "live", "stale", "denied", "snapshot", "closed"]
 """connecting: nothing known yet; loading: reading everything; live: following; stale: the link is broken, the last

@@ -18,11 +18,11 @@ from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.steps.znodes import fenced
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.wire.connection import Connection
-from model.hosts.writing_zookeeper.session import WritingSession
+from model.hosts.writing_session import WritingSession
 from model.hosts.zookeeper.settings import Settings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
-from model.zookeeper.operations import Create, GetData, SetData
+from model.zookeeper import Create, GetData, SetData
 from tests.benchmarks.figure import Figure
 from tests.harness.kafka import LoneBroker, lone_broker
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 from model.sandbox.embedded_zookeeper import ZnodeSession
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.benchmarks.zookeeper_image import state, state_path
 
 PARTITIONS = 100

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from model.sandbox.embedded_zookeeper import ZnodeSession
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.benchmarks.zookeeper_image import entry_path, state, state_path
 
 BEAT_S = 0.05

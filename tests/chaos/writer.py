@@ -13,7 +13,7 @@ from model.sandbox.processes import SandboxError
 from model.znodes.cluster import ClusterId
 from model.znodes.codec import encode
 from model.znodes.configs import EntityConfig
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.soak.churn import Churn
 
 AGAIN_S = 0.05

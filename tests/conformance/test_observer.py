@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from model.cluster.cluster_image import ClusterImage
-from model.hosts.kafka_client.kafka_client import ReadingClient, address_of
+from model.hosts.kafka_client import ReadingClient, address_of
 from model.hosts.observing.observing import Observing
 from model.interchange.topics_text import partition_line
 from model.log.records import RecordBatch, scan

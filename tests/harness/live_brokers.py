@@ -48,7 +48,7 @@ from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import topic_id_text
 from model.hosts.wire.server import Api, Server
 from model.log.records import Record, encode_batch
-from model.zookeeper.operations import Answer, Code, ZooKeeperRequest
+from model.zookeeper import Answer, Code, ZooKeeperRequest
 
 PATIENCE_S = 60.0
 QUICK = {

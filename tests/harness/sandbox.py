@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, NamedTuple
 
-from model.sandbox.cluster.broker_process import LIVE_BROKER
+from model.sandbox import faults
+from model.sandbox.broker_process import LIVE_BROKER
 from model.sandbox.control.messages import OnEvent, SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
-from model.sandbox.faults import faults
 from model.sandbox.scenario import Expectation, Scenario, ScenarioStep
 from tests.harness.command import running
 

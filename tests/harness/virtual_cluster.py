@@ -22,7 +22,7 @@ from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.hosts.virtual.world import Process
 from model.znodes.cluster import BrokerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state
-from model.zookeeper.operations import Answer, Create, GetData, Operation
+from model.zookeeper import Answer, Create, GetData, Operation
 from tests.model.controller.transaction_text import transaction
 
 BASE_PORT = 29_090

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from typing import NamedTuple
 
-from model.hosts.kafka_client.kafka_client import address_of
+from model.hosts.kafka_client import address_of
 from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from model.sandbox.cluster.sandbox_folder import SandboxFolder
 from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.processes import SandboxError
+from model.sandbox.sandbox_folder import SandboxFolder
 
 
 @pytest.fixture

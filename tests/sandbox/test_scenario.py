@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.sandbox import faults
 from model.sandbox import scenario as scenarios
 from model.sandbox.control.messages import SandboxOptions
-from model.sandbox.faults import faults
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import (
     Expectation,

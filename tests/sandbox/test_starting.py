@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.cluster.broker_process import started
-from model.sandbox.cluster.sandbox_cluster import SandboxCluster
+from model.sandbox.broker_process import started
 from model.sandbox.control.messages import EventFeed, SandboxOptions
 from model.sandbox.processes import SandboxError
+from model.sandbox.sandbox_cluster import SandboxCluster
 from tests.harness.waiting import eventually_async
 
 

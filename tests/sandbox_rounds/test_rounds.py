@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sandbox.faults import faults
+from model.sandbox import faults
 from tests.sandbox_rounds.rounds import lose_records, play_rounds, random_round
 
 

@@ -19,7 +19,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.simulation.scenario import Scenario
 from tests.simulation.znodes import partition_state, partitions, topic, topics, znode
 

@@ -9,7 +9,7 @@ from model.controller import events_and_commands
 from model.controller.generations import LATEST
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.znodes.topics import TopicAssignment
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.simulation.endings import check_ending
 from tests.simulation.history import History
 from tests.simulation.scenario import Scenario

@@ -9,7 +9,7 @@ from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
 from model.znodes.paths import partition_state_path, topic_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state, decode_topic
-from model.zookeeper.operations import Answer, GetChildren, GetData
+from model.zookeeper import Answer, GetChildren, GetData
 
 
 def znode(state: ServerState, path: str) -> Answer | None:

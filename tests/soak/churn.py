@@ -11,7 +11,7 @@ from typing import Self
 from model.sandbox.demo.tree import DemoCommand, EndSession, InSession
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.processes import SandboxError
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.soak.group_life import GroupLife
 from tests.soak.shape import Shape
 from tests.soak.topic_life import TopicLife

@@ -12,7 +12,7 @@ from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession
 from model.znodes import paths
 from model.znodes.codec import encode
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.soak.shape import Shape
 
 COMMITTED_AT_ONCE = 10

@@ -23,7 +23,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
-from model.zookeeper.operations import Create, Delete, SetData, Write
+from model.zookeeper import Create, Delete, SetData, Write
 from tests.soak.shape import Shape
 
 REASSIGN, ELECT = "/admin/reassign_partitions", "/admin/preferred_replica_election"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from model.zookeeper.operations import Create, SetData, Write
+from model.zookeeper import Create, SetData, Write
 from tests.trust.canaries import canary
 
 USER, CLIENT = "alice", "app"

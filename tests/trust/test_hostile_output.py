@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.embedded_zookeeper import ZnodeSession
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.trust.ground import Ground, ground
 from tests.tui.data.logs.log_folders import write_log
 from tests.tui.test_app_hostile import writes

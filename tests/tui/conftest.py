@@ -9,7 +9,7 @@ import pytest
 from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import Write
+from model.zookeeper import Write
 from tests.harness.small_demo import SMALL
 from tests.tui.dashboard import BEGAN_MS
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import foot, kdrill, mode, opened, press, rows, settled, text, until
 from tui.engine.link import DataLink, DataLost, OnPulse

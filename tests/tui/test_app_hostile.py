@@ -12,7 +12,7 @@ import pytest
 from textual.events import Paste
 
 from model.sandbox.control.messages import LoadView, OpenFault, SandboxState
-from model.zookeeper.operations import Create, Delete, SetData, Write
+from model.zookeeper import Create, Delete, SetData, Write
 from tests.thorough import the_rest_when_asked
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import NOW_MS, Keys, foot, kdrill, mode, opened, press, rows, settled, text, until

@@ -4,7 +4,7 @@ import asyncio
 
 from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.harness.small_demo import SMALL
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import BEGAN_MS, Keys, kdrill, mark, mode, opened, press, rows, settled, text, until

@@ -21,7 +21,7 @@ from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts
 from model.drills.sentences import reasons
 from model.drills.timeline import BrokerFenced, StateWritten
-from model.hosts.kafka_client.kafka_client import PartitionPlace
+from model.hosts.kafka_client import PartitionPlace
 from model.sources.feed import Moment
 from model.sources.kafka.kafka_source import node_at
 from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between

@@ -11,7 +11,7 @@ import pytest
 from model.consumers.ownership import NOT_ASKED
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.harness.command import failure, kdrill
 from tests.tui.dashboard import opened, press, settled, text, until
 

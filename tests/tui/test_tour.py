@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, text, type_in, until
 from tui.app.screens.overlays import command_lines

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.demo_tree import demo_tree
 from tests.harness.waiting import eventually
 from tests.web.browser import ELSEWHERE, PATIENCE_MS, Tab, chromium

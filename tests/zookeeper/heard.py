@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from model.hosts.zookeeper.protocol import Connected, ConnectionState
-from model.zookeeper.operations import ZnodeChanged
+from model.zookeeper import ZnodeChanged
 
 PATIENCE_S = 60.0
 

@@ -16,7 +16,7 @@ from io import BufferedReader
 from typing import Self
 
 from model.hosts.zookeeper.requests import NO_NODE
-from model.zookeeper.operations import STAT
+from model.zookeeper import STAT
 
 EXISTS, GET_DATA, SYNC, PING, GET_CHILDREN, MULTI_READ = 3, 4, 9, 11, 12, 22
 CONNECT, CLOSE = 0, -11

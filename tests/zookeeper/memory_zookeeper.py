@@ -17,7 +17,7 @@ from model.hosts.memory_zookeeper.state import (
     new_server,
     open_session,
 )
-from model.zookeeper.operations import Answer, Operation, ZnodeChanged
+from model.zookeeper import Answer, Operation, ZnodeChanged
 
 
 class Reply(msgspec.Struct, frozen=True):

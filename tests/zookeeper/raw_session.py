@@ -9,7 +9,7 @@ import socket
 import struct
 from typing import Any
 
-from model.zookeeper.operations import (
+from model.zookeeper import (
     AddWatch,
     Answer,
     Check,

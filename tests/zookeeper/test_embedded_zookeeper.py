@@ -16,7 +16,7 @@ from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.java import Java
 from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, ask_four_letters, server_status
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.harness.waiting import eventually
 from tests.harness.zookeeper import kazoo
 

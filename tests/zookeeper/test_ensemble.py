@@ -17,7 +17,7 @@ from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.zookeeper.watching import RecursiveWatching, Watching
 from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
-from model.zookeeper.operations import Unread, Znode
+from model.zookeeper import Unread, Znode
 from tests.harness.waiting import eventually
 from tests.harness.zookeeper import three_servers
 from tests.zookeeper.followed import followed

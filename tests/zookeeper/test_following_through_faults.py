@@ -15,7 +15,7 @@ import pytest
 from model.hosts.zookeeper.protocol import Connected, ConnectionState, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.zookeeper.operations import Children, Znode, ZnodeChanged
+from model.zookeeper import Children, Znode, ZnodeChanged
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 

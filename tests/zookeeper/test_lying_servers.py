@@ -19,7 +19,7 @@ from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
-from model.zookeeper.operations import TooLarge, Znode
+from model.zookeeper import TooLarge, Znode
 from tests.harness.command import failure, kdrill_alone
 from tests.harness.waiting import eventually
 from tests.zookeeper.conftest import OpenReader

@@ -10,7 +10,7 @@ import pytest
 
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
-from model.zookeeper.operations import AddWatch, Create, Delete, GetChildren, GetData, SetData, WatchMode
+from model.zookeeper import AddWatch, Create, Delete, GetChildren, GetData, SetData, WatchMode
 from tests.thorough import the_rest_when_asked
 from tests.zookeeper.lockstep import ROOT, Lockstep, normal
 from tests.zookeeper.memory_zookeeper import MemoryZooKeeper

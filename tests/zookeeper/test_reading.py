@@ -13,7 +13,7 @@ from model.hosts.zookeeper.reader import MULTI_READ_BATCH, ZooKeeperReader
 from model.hosts.zookeeper.settings import Credential, Sasl, Settings
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
-from model.zookeeper.operations import Children, EventKind, Forbidden, Missing, Stat, Znode
+from model.zookeeper import Children, EventKind, Forbidden, Missing, Stat, Znode
 from tests.zookeeper.conftest import OpenReader
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from model.hosts.zookeeper.protocol import ZooKeeperUnsupported
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import EventKind, Missing, Znode
+from model.zookeeper import EventKind, Missing, Znode
 from tests.harness.zookeeper import jars_of, kazoo
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy

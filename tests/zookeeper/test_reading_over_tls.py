@@ -9,7 +9,7 @@ import pytest
 from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import Store, Tls
 from model.hosts.zookeeper.protocol import AuthFailed, Connecting
-from model.zookeeper.operations import Znode
+from model.zookeeper import Znode
 from tests.authority import Authority
 from tests.harness.zookeeper import SecureServer, kazoo, secure_server
 from tests.zookeeper.conftest import OpenReader

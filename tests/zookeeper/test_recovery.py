@@ -17,7 +17,7 @@ from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import Missing, Refused, Znode, ZnodeChanged
+from model.zookeeper import Missing, Refused, Znode, ZnodeChanged
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy, Rewrite
 from tests.zookeeper.heard import PATIENCE_S, Heard

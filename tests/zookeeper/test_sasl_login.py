@@ -9,7 +9,7 @@ import pytest
 from model.hosts.zookeeper.protocol import AuthFailed
 from model.hosts.zookeeper.settings import Sasl
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import Znode
+from model.zookeeper import Znode
 from tests.harness.zookeeper import server_with_login
 from tests.zookeeper.conftest import OpenReader
 

@@ -12,7 +12,7 @@ from model.hosts.zookeeper.protocol import Connected, Suspended, ZooKeeperUnavai
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.browser import BELIEVED_MS, KEPT, MARK_MS, ZnodeBrowser
-from model.zookeeper.operations import Forbidden, Missing, Znode
+from model.zookeeper import Forbidden, Missing, Znode
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.heard import Heard

@@ -16,7 +16,7 @@ from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
 from model.sources.zookeeper.zookeeper_source import Timing
-from model.zookeeper.operations import Children, Unread, Znode
+from model.zookeeper import Children, Unread, Znode
 from tests.harness.zookeeper import jars_of
 from tests.thorough import the_rest_when_asked
 from tests.zookeeper.counting_proxy import CountingProxy

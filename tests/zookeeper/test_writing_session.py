@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from model.controller.steps.znodes import fenced, unfenced
-from model.hosts.writing_zookeeper.session import WritingSession
+from model.hosts.writing_session import WritingSession
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.settings import Settings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Check,
     Code,

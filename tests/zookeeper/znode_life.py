@@ -7,7 +7,7 @@ from random import Random
 from typing import TypeVar
 
 from model.hosts.memory_zookeeper.tree import Tree
-from model.zookeeper.operations import (
+from model.zookeeper import (
     AddWatch,
     Check,
     Create,

@@ -33,7 +33,7 @@ from model.znodes.consumers import ConsumerRegistration, PartitionOwner, decode_
 from model.znodes.paths import TOPICS, member_path, offset_path, owner_path, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import decode_topic
-from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData
+from model.zookeeper import Answer, Code, Create, Delete, GetChildren, GetData
 
 
 def owners_of(

@@ -48,7 +48,7 @@ from model.consumers.zookeeper_groups.releasing import (
 )
 from model.znodes.consumers import ConsumerRegistration
 from model.znodes.paths import BROKER_IDS, TOPICS, member_path, members_path, topic_path
-from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData
+from model.zookeeper import Answer, Code, Create, Exists, GetChildren, GetData
 
 
 def watched(member: MemberState, event: WatchFired) -> MemberDecision:

@@ -12,7 +12,7 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted
 from model.consumers.zookeeper_groups.member_state import MemberState, Stage
-from model.zookeeper.operations import Answer, ZooKeeperRequest
+from model.zookeeper import Answer, ZooKeeperRequest
 
 BACKOFF = "rebalance-backoff"
 AUTO_COMMIT = "auto-commit"

@@ -29,7 +29,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
 from model.consumers.zookeeper_groups.member_state import REBALANCES_KEPT, Attempts, MemberRebalance, MemberState, Stage
 from model.znodes.consumers import ConsumerOffset
 from model.znodes.paths import BROKER_IDS, member_path, members_path, offset_path, owner_path
-from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData, SetData, ZooKeeperRequest
+from model.zookeeper import Answer, Code, Create, Delete, GetChildren, GetData, SetData, ZooKeeperRequest
 
 
 def attempts_of(member: MemberState) -> Attempts:

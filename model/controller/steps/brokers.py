@@ -26,7 +26,7 @@ from model.controller.steps.replicas import MoveReplicas
 from model.znodes.cluster import BrokerRegistration, ClusterId, decode_broker
 from model.znodes.paths import BROKER_IDS, CLUSTER_ID, broker_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData, Multi, SetData
+from model.zookeeper import Answer, Code, Create, Delete, GetChildren, GetData, Multi, SetData
 
 
 class MakeZnode(Step, frozen=True):

@@ -35,7 +35,7 @@ from model.znodes.cluster import (
 from model.znodes.configs import DelegationToken, TokenChange, decode_token
 from model.znodes.paths import FEATURE, PRODUCER_IDS, TOKENS, sequential_path, token_path
 from model.znodes.payload import INT64_MAX, UnusablePayloadError
-from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData, SetData, Write
+from model.zookeeper import Answer, Code, Create, Delete, GetChildren, GetData, SetData, Write
 
 
 class SetUpFeatures(Step, frozen=True):

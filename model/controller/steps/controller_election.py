@@ -18,7 +18,7 @@ from model.controller.steps.znodes import fence
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration, decode_controller, decode_controller_epoch
 from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Code,
     Create,

@@ -22,7 +22,7 @@ from model.controller.topics import (
     start_deletion,
 )
 from model.znodes.paths import DELETIONS, config_path, delete_topic_path, topic_path
-from model.zookeeper.operations import Answer, GetChildren
+from model.zookeeper import Answer, GetChildren
 
 
 class ReadMarkers(Step, frozen=True):

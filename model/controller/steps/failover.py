@@ -18,7 +18,7 @@ from model.controller.steps.topics import ReadAllTopics, ReadStates
 from model.controller.steps.znodes import DeleteZnodes
 from model.controller.topics import DeletionQueues
 from model.znodes.paths import DELETIONS, ISR_CHANGES, LOG_DIR_EVENTS, PREFERRED_ELECTION, REASSIGNMENTS
-from model.zookeeper.operations import Answer, Exists, GetChildren
+from model.zookeeper import Answer, Exists, GetChildren
 
 FIRST_REBALANCE_MS = 5_000
 

@@ -24,7 +24,7 @@ from model.controller.steps.znodes import DeleteZnodes, reads, sets, states_read
 from model.znodes.paths import LOG_DIR_EVENTS
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import decode_isr_change, decode_log_dir_event
-from model.zookeeper.operations import Answer, GetChildren, GetData
+from model.zookeeper import Answer, GetChildren, GetData
 
 
 class AlterPartitions(Step, frozen=True):

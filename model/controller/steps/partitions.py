@@ -33,7 +33,7 @@ from model.controller.topics import Leadership, Partition
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path, partition_path, partition_state_path, partitions_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, Code, Create, GetData
+from model.zookeeper import Answer, Code, Create, GetData
 
 UNCLEAN_KEY = "unclean.leader.election.enable"
 

@@ -29,7 +29,7 @@ from model.controller.steps.znodes import fence, reads, sets, states_read, state
 from model.znodes.paths import REASSIGNMENTS, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import PartitionReassignment, ReassignmentEntry, decode_reassignment
-from model.zookeeper.operations import Answer, Delete, Exists, GetData, SetData, Write
+from model.zookeeper import Answer, Delete, Exists, GetData, SetData, Write
 
 
 class RaiseLeaderEpoch(Step, frozen=True):

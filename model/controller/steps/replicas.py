@@ -29,7 +29,7 @@ from model.controller.steps.partitions import allows_unclean
 from model.controller.steps.znodes import reads, sets, states_read, states_written
 from model.controller.topics import Leadership, Partition
 from model.znodes.paths import config_path
-from model.zookeeper.operations import Answer, GetData
+from model.zookeeper import Answer, GetData
 
 Removals = tuple[tuple[TopicPartition, IsrRemoval], ...]
 

@@ -36,7 +36,7 @@ from model.controller.steps.znodes import fence
 from model.znodes.paths import PREFERRED_ELECTION, REASSIGNMENTS
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import decode_preferred_election
-from model.zookeeper.operations import Answer, Delete, Exists, GetData
+from model.zookeeper import Answer, Delete, Exists, GetData
 
 REBALANCE_TIMER = "auto-leader-rebalance"
 

@@ -28,7 +28,7 @@ from model.controller.topics import Partition, Topic, Topics
 from model.znodes.paths import TOPICS, partitions_path, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import TopicAssignment, decode_topic
-from model.zookeeper.operations import Answer, GetChildren, GetData, SetData
+from model.zookeeper import Answer, GetChildren, GetData, SetData
 
 
 def topics_in(names: Sequence[str], answers: Sequence[Answer]) -> dict[str, Topic]:

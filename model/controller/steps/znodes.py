@@ -19,7 +19,7 @@ from model.controller.topics import Leadership
 from model.znodes.paths import CONTROLLER_EPOCH, partition_state_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Check,
     Code,

@@ -14,11 +14,11 @@ from typing import Self
 
 from model.actions.proposal import Found, FoundZnode, Step, ZnodeWrite
 from model.hosts.acting.carrying_out import WriteOutcome
-from model.hosts.writing_zookeeper.client import Question, WritingClient
+from model.hosts.writing_client import Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Check,
     Children,

@@ -48,10 +48,10 @@ from model.hosts.wire.connection import Build, Channel, Connection
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, UnavailableError, WireError, error_name
 from model.hosts.wire.server import Api
-from model.hosts.writing_zookeeper.session import SuccessiveSessions
+from model.hosts.writing_session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.paths import broker_path
-from model.zookeeper.operations import Exists, ZnodeChanged
+from model.zookeeper import Exists, ZnodeChanged
 
 
 class ControllerLink:

@@ -28,7 +28,7 @@ from model.log.checkpoints import read_meta_properties, write_meta_properties
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_cluster_id
 from model.znodes.paths import CLUSTER_ID
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Create, GetData, SetData
+from model.zookeeper import Create, GetData, SetData
 
 SEQUENCE = "/brokers/seqid"
 

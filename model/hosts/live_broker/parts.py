@@ -16,7 +16,7 @@ from model.broker.settings.settings import Settings
 from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request
-from model.zookeeper.operations import Answer, ZooKeeperRequest
+from model.zookeeper import Answer, ZooKeeperRequest
 
 
 class MetadataCache:

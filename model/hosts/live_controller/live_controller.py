@@ -41,8 +41,8 @@ from model.controller.steps.topics import ReadStates
 from model.hosts.background import BackgroundTasks
 from model.hosts.live_controller.broker_channels import BrokerChannels
 from model.hosts.wire.names import topic_id_text
-from model.hosts.writing_zookeeper.session import SuccessiveSessions
-from model.zookeeper.operations import ZnodeChanged, ZooKeeperRequest
+from model.hosts.writing_session import SuccessiveSessions
+from model.zookeeper import ZnodeChanged, ZooKeeperRequest
 
 
 class ControllerOptions(msgspec.Struct, frozen=True, kw_only=True):

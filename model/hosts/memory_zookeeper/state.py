@@ -34,7 +34,7 @@ from model.hosts.memory_zookeeper.watches import (
     watch_data,
     without,
 )
-from model.zookeeper.operations import (
+from model.zookeeper import (
     AddWatch,
     Answer,
     Code,

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
-from model.zookeeper.operations import (
+from model.zookeeper import (
     ANY_VERSION,
     Answer,
     Check,

@@ -19,7 +19,7 @@ import msgspec
 
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.memory_zookeeper.tree import Change, Tree, parent_of
-from model.zookeeper.operations import AddWatch, EventKind, SetWatches, WatchMode, ZnodeChanged
+from model.zookeeper import AddWatch, EventKind, SetWatches, WatchMode, ZnodeChanged
 
 _LOAD_FACTOR = 0.75
 _FEWEST_BUCKETS = 16

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from model.hosts.kafka_client.descriptions import (
+from model.hosts.kafka_descriptions import (
     METADATA_TOPIC,
     describe_controllers,
     describe_quorum,

@@ -30,7 +30,7 @@ from model.hosts.virtual.scheduled_events import (
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import UNCONNECTED, Asked, Asking, Channel, MissedWatches, Process, Queued, World
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Code,
     EventKind,

@@ -10,7 +10,7 @@ import msgspec
 
 from model.controller.events_and_commands import AnswerRequest, BrokerAnswer, BrokerRequest, RequestReceived
 from model.znodes.paths import CONTROLLER_EPOCH
-from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData, Write
+from model.zookeeper import Answer, Check, Code, Create, Delete, Multi, SetData, Write
 
 OPERATOR: Final = -2
 """Who wrote or asked, where otherwise a broker's id stands: a person or a tool."""

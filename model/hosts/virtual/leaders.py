@@ -39,7 +39,7 @@ from model.hosts.virtual.scheduled_events import (
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, keep
 from model.hosts.virtual.world import UNCONNECTED, Process, World
 from model.znodes.paths import ISR_CHANGES
-from model.zookeeper.operations import Code, Create, GetData
+from model.zookeeper import Code, Create, GetData
 
 _ANY_NUMBER = 2**62
 

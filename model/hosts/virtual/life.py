@@ -47,7 +47,7 @@ from model.znodes.paths import (
 )
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import LogDirEvent
-from model.zookeeper.operations import Create, GetData
+from model.zookeeper import Create, GetData
 
 CLUSTER_ID = "dUADuL1sSZy5fstnXFD1iQ"
 """What the first broker names a new cluster."""

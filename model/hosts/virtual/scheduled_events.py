@@ -12,7 +12,7 @@ import msgspec
 
 from model.broker.commands import ProposeIsr
 from model.controller.events_and_commands import AnswerRequest, BrokerAnswer, BrokerRequest, Event, RequestReceived
-from model.zookeeper.operations import Answer, ZnodeChanged, ZooKeeperRequest
+from model.zookeeper import Answer, ZnodeChanged, ZooKeeperRequest
 
 
 class Assumptions(msgspec.Struct, frozen=True, kw_only=True):

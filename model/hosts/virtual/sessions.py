@@ -46,7 +46,7 @@ from model.hosts.virtual.scheduled_events import (
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import UNCONNECTED, Process, World
 from model.znodes.paths import CONTROLLER, broker_path
-from model.zookeeper.operations import Answer, Code, Exists, GetData, SetWatches, ZooKeeperRequest
+from model.zookeeper import Answer, Code, Exists, GetData, SetWatches, ZooKeeperRequest
 
 
 def hear(world: World, process: Process, event: Event) -> None:

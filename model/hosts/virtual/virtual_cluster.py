@@ -43,7 +43,7 @@ from model.hosts.virtual.scheduled_events import (
 from model.hosts.virtual.sessions import hear
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Channel, Moment, Process, World
-from model.zookeeper.operations import Answer, Operation, ZooKeeperRequest
+from model.zookeeper import Answer, Operation, ZooKeeperRequest
 
 
 def serve(world: World, arrived: RequestArrives) -> None:

@@ -23,7 +23,7 @@ from model.hosts.virtual.scheduled_events import (
     microseconds,
 )
 from model.hosts.virtual.virtual_broker import VirtualBroker
-from model.zookeeper.operations import Answer, ZooKeeperRequest
+from model.zookeeper import Answer, ZooKeeperRequest
 
 UNCONNECTED = 0
 

@@ -41,7 +41,7 @@ from model.hosts.zookeeper.requests import (
     watch_event,
 )
 from model.hosts.zookeeper.settings import Meter
-from model.zookeeper.operations import STAT, ZnodeChanged
+from model.zookeeper import STAT, ZnodeChanged
 
 MAX_KEPT_BYTES = 64 << 20
 """Of one answer; and of answers that are wanted together, where from here on only short payloads are kept. Assignments

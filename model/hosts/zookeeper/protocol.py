@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from model.hosts.zookeeper.settings import Usage
-from model.zookeeper.operations import Children, Stat, Unread, Znode, ZnodeChanged
+from model.zookeeper import Children, Stat, Unread, Znode, ZnodeChanged
 
 
 class Server(msgspec.Struct, frozen=True):

@@ -34,7 +34,7 @@ from model.hosts.zookeeper.requests import (
 )
 from model.hosts.zookeeper.session import Session
 from model.hosts.zookeeper.settings import Settings, Turnstile, Usage
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Children,
     Missing,
     Stat,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Protocol
 
-from model.zookeeper.operations import (
+from model.zookeeper import (
     NO_STAT,
     STAT,
     Children,

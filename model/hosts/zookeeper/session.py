@@ -36,7 +36,7 @@ from model.hosts.zookeeper.protocol import (
 )
 from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
 from model.hosts.zookeeper.settings import Meter, Settings, hosts_of
-from model.zookeeper.operations import Children, Missing
+from model.zookeeper import Children, Missing
 
 FIRST_WITH_MULTI_READ = (3, 6, 0)
 _VERSION = re.compile(r"Zookeeper version: (\d+)\.(\d+)\.(\d+)")

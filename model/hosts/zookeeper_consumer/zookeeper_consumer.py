@@ -21,12 +21,12 @@ from model.consumers.zookeeper_groups.consume import consume
 from model.consumers.zookeeper_groups.events_and_commands import Command
 from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, new_member
 from model.hosts.background import BackgroundTasks, tell_failure
-from model.hosts.writing_zookeeper.session import SuccessiveSessions
+from model.hosts.writing_session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.cluster import decode_broker
 from model.znodes.paths import BROKER_IDS
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, EventKind, GetChildren, GetData, ZnodeChanged, ZooKeeperRequest
+from model.zookeeper import Answer, EventKind, GetChildren, GetData, ZnodeChanged, ZooKeeperRequest
 
 RESETS = {"smallest": (OFFSET_BEGINNING, "earliest"), "largest": (OFFSET_END, "latest")}
 """Values of `auto.offset.reset`, and what librdkafka calls them: as an offset, and as a setting."""

@@ -21,7 +21,7 @@ from model.sandbox.control.messages import (
     SessionScenario,
     Told,
 )
-from model.sandbox.faults.faults import Deed
+from model.sandbox.faults import Deed
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from model.sandbox.faults.faults import Deed, Fault, Place, Repair
+from model.sandbox.faults import Deed, Fault, Place, Repair
 
 FIRST_BROKER = 1
 CHROOT = "/kafka"

@@ -16,8 +16,7 @@ import msgspec
 
 from model.hosts.child_process import Garbled, Owner
 from model.hosts.process import crash_line, raise_file_limit
-from model.sandbox.cluster.broker_process import LIVE_BROKER
-from model.sandbox.cluster.sandbox_cluster import SandboxCluster
+from model.sandbox.broker_process import LIVE_BROKER
 from model.sandbox.control.messages import (
     Audit,
     Done,
@@ -31,12 +30,13 @@ from model.sandbox.control.messages import (
     Told,
     now_ms,
 )
-from model.sandbox.faults.carrying_out import Site
-from model.sandbox.faults.fault_injector import FaultInjector
-from model.sandbox.faults.faults import Deed
+from model.sandbox.fault_injector import FaultInjector
+from model.sandbox.faults import Deed
+from model.sandbox.faults_carried_out import Site
 from model.sandbox.load.load import Load
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
+from model.sandbox.sandbox_cluster import SandboxCluster
 from model.sandbox.scenario import Scenario, ScenarioOutcome, read_scenario, session_text
 
 LOOK_EVERY_S = 0.1

@@ -19,7 +19,7 @@ from model.sandbox.demo.state import ClassicGroup, DemoPlan, DemoState, consumed
 from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession, next_change, opening_commands
 from model.sources.source import Batch
 from model.sources.zookeeper.translate import is_read, translate
-from model.zookeeper.operations import Create, Delete, Missing, Multi, SetData, Znode
+from model.zookeeper import Create, Delete, Missing, Multi, SetData, Znode
 
 ROOT = "/kafka"
 STEP_MS = 2_000

@@ -39,7 +39,7 @@ from model.znodes.codec import encode
 from model.znodes.configs import AclEntry, ConfigChange, EntityConfig, ResourceAcls
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
 from model.znodes.topics import RECOVERING, IsrChange, LeaderIsrAndControllerEpoch, PartitionEntry, TopicAssignment
-from model.zookeeper.operations import Create, Delete, SetData, Write
+from model.zookeeper import Create, Delete, SetData, Write
 
 CLUSTER = "cluster"
 """The session that writes what is nobody's: it owns no ephemeral znode."""

@@ -15,8 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from model.hosts.child_process import AskedChild
-from model.sandbox.cluster.broker_process import LogFile
-from model.sandbox.cluster.sandbox_cluster import SandboxCluster
+from model.sandbox.broker_process import LogFile
 from model.sandbox.control.messages import (
     MOST_MEMBERS,
     EventFeed,
@@ -31,6 +30,7 @@ from model.sandbox.link_proxy import Valve
 from model.sandbox.load.members import GroupMember, GroupWatch, OldMember, OwnMember, Said
 from model.sandbox.load.messages import AuditReport, ConsumerStatus, LoadFacts, LoadOrder, LoadSetup
 from model.sandbox.processes import SandboxError
+from model.sandbox.sandbox_cluster import SandboxCluster
 
 T = TypeVar("T")
 

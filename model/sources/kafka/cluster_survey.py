@@ -18,8 +18,8 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import NO_QUORUM_LEADER, LogDir, Quorum, QuorumReplica
-from model.hosts.kafka_client import descriptions
-from model.hosts.kafka_client.kafka_client import (
+from model.hosts import kafka_descriptions
+from model.hosts.kafka_client import (
     HEAD_START_S,
     Metadata,
     PartitionPlace,
@@ -41,14 +41,14 @@ class QuorumSurvey:
         self._client = client
         self._head_start_s = head_start_s
         self._last = Quorum(NO_QUORUM_LEADER, -1)
-        self._voters: dict[int, frozenset[descriptions.Address]] = {}
-        self._unnamed: set[descriptions.Address] = set()
+        self._voters: dict[int, frozenset[kafka_descriptions.Address]] = {}
+        self._unnamed: set[kafka_descriptions.Address] = set()
         """Where a voter listens whose id is not known."""
         self._configured: set[int] = set()
         """Brokers whose settings were looked through for voters."""
 
     @property
-    def controllers(self) -> tuple[descriptions.Address, ...]:
+    def controllers(self) -> tuple[kafka_descriptions.Address, ...]:
         """Where voters listen, as far as brokers tell."""
         return tuple(sorted(self._unnamed.union(*self._voters.values())))
 
@@ -89,16 +89,19 @@ class QuorumSurvey:
             unconfirmed=tuple(sorted(broker for broker, address in brokers.items() if address not in look.heard)),
         )
 
-    async def _broker(self, look: "_Look", broker: int | None, address: descriptions.Address) -> None:
+    async def _broker(self, look: "_Look", broker: int | None, address: kafka_descriptions.Address) -> None:
         """Asked for what it has of its own first: the rest it passes on, and it does not take up two things at once."""
         if broker is not None and broker not in self._configured and not self._voters:
             response = await self._client.ask_at(
-                address, lambda to: descriptions.describe_configs(to, descriptions.BROKER_RESOURCE, [str(broker)])
+                address,
+                lambda to: kafka_descriptions.describe_configs(to, kafka_descriptions.BROKER_RESOURCE, [str(broker)]),
             )
             look.heard.add(address)
             self._configured.add(broker)
-            configs = (config for _, _, found in descriptions.described_configs(response) for config in found.values())
-            self._learn(voter for config in configs for voter in descriptions.voters_configured(config))
+            configs = (
+                config for _, _, found in kafka_descriptions.described_configs(response) for config in found.values()
+            )
+            self._learn(voter for config in configs for voter in kafka_descriptions.voters_configured(config))
             if look.is_wide:
                 self._ask_voters(look)
         elif address not in look.heard:
@@ -106,30 +109,30 @@ class QuorumSurvey:
             look.heard.add(address)
         await self._quorum(look, address, passed_on=True)
 
-    async def _voter(self, look: "_Look", address: descriptions.Address) -> None:
+    async def _voter(self, look: "_Look", address: kafka_descriptions.Address) -> None:
         """Asked where it listens itself; whoever cannot be told by an id tells of all."""
         await self._quorum(look, address, passed_on=False)
         if address in self._unnamed and not self._last.voters:
-            named = descriptions.described_controllers(
-                await self._client.ask_at(address, descriptions.describe_controllers)
+            named = kafka_descriptions.described_controllers(
+                await self._client.ask_at(address, kafka_descriptions.describe_controllers)
             )
             self._voters.update(named)
             self._ask_voters(look)
 
-    async def _quorum(self, look: "_Look", address: descriptions.Address, *, passed_on: bool) -> None:
-        response = await self._client.ask_at(address, descriptions.describe_quorum)
+    async def _quorum(self, look: "_Look", address: kafka_descriptions.Address, *, passed_on: bool) -> None:
+        response = await self._client.ask_at(address, kafka_descriptions.describe_quorum)
         look.heard.add(address)
         try:
-            told = descriptions.described_quorum(response)
-        except descriptions.NotAllowedError as error:
+            told = kafka_descriptions.described_quorum(response)
+        except kafka_descriptions.NotAllowedError as error:
             look.refused = error if passed_on else look.refused
         except WireError:
             return  # it lives, and does not lead
         else:
-            self._voters.update(descriptions.voters_listening(response))
+            self._voters.update(kafka_descriptions.voters_listening(response))
             look.told.append(told)
 
-    def _learn(self, voters: Iterator[tuple[int | None, descriptions.Address]]) -> None:
+    def _learn(self, voters: Iterator[tuple[int | None, kafka_descriptions.Address]]) -> None:
         for voter, address in voters:
             if voter is None:
                 self._unnamed.add(address)
@@ -146,14 +149,14 @@ class _Look:
     """What came of one look so far, and who is still being asked."""
 
     def __init__(self, timeout_s: float) -> None:
-        self.heard: set[descriptions.Address] = set()
+        self.heard: set[kafka_descriptions.Address] = set()
         """Who answered anything."""
         self.told: list[Quorum] = []
-        self.refused: descriptions.NotAllowedError | None = None
+        self.refused: kafka_descriptions.NotAllowedError | None = None
         self.is_wide = False
         """Whether everybody is asked."""
         self._end_s = time.monotonic() + timeout_s
-        self._asked: dict[descriptions.Address, asyncio.Task[None]] = {}
+        self._asked: dict[kafka_descriptions.Address, asyncio.Task[None]] = {}
         self._news = asyncio.Event()
 
     @property
@@ -161,7 +164,7 @@ class _Look:
         """Whether a leader is known that a majority follows, or may not be known."""
         return self.refused is not None or any(each.is_led for each in self.told)
 
-    def ask(self, address: descriptions.Address, question: Coroutine[None, None, None]) -> None:
+    def ask(self, address: kafka_descriptions.Address, question: Coroutine[None, None, None]) -> None:
         if address in self._asked:
             question.close()
             return
@@ -179,7 +182,7 @@ class _Look:
             except TimeoutError:
                 return
 
-    async def end(self) -> list[descriptions.Address]:
+    async def end(self) -> list[kafka_descriptions.Address]:
         """Asks no more; those who have not answered."""
         left = [address for address, task in self._asked.items() if not task.done()]
         for address in left:
@@ -246,21 +249,21 @@ class ClusterSurvey:
 
         async def ask(brokers: Iterable[int], kind: int, names: Sequence[str]) -> None:
             response = await self._anybody(
-                brokers, lambda connection: descriptions.describe_configs(connection, kind, names)
+                brokers, lambda connection: kafka_descriptions.describe_configs(connection, kind, names)
             )
-            for name, error, entities in descriptions.described_configs(response):
+            for name, error, entities in kafka_descriptions.described_configs(response):
                 if error == "NONE":
                     found.update(
                         (entity, config)
                         for entity, config in entities.items()
-                        if config or kind == descriptions.TOPIC_RESOURCE
+                        if config or kind == kafka_descriptions.TOPIC_RESOURCE
                     )
                 elif error != "UNKNOWN_TOPIC_OR_PARTITION":  # it was deleted meanwhile
                     self.silent.append(f"settings of {name}: {error}")
 
-        questions = [ask(self._in_order(), descriptions.TOPIC_RESOURCE, part) for part in parts]
+        questions = [ask(self._in_order(), kafka_descriptions.TOPIC_RESOURCE, part) for part in parts]
         await self._each(
-            [*questions, *(ask([int(broker)], descriptions.BROKER_RESOURCE, [broker]) for broker in brokers)]
+            [*questions, *(ask([int(broker)], kafka_descriptions.BROKER_RESOURCE, [broker]) for broker in brokers)]
         )
         known = {f"topics/{name}" for name in topics} | {f"{place}/{n}" for place in _OF_BROKERS for n in brokers}
         kept = {entity: config for entity, config in self.view.configs.items() if entity in known}
@@ -271,8 +274,8 @@ class ClusterSurvey:
         found: dict[int, tuple[LogDir, ...]] = {}
 
         async def ask(broker: int) -> None:
-            found[broker] = descriptions.described_log_dirs(
-                await self._client.ask(broker, descriptions.describe_log_dirs)
+            found[broker] = kafka_descriptions.described_log_dirs(
+                await self._client.ask(broker, kafka_descriptions.describe_log_dirs)
             )
 
         await self._each([ask(broker) for broker in self.view.brokers])
@@ -298,8 +301,8 @@ class ClusterSurvey:
     async def _fenced(self) -> Mapping[int, BrokerView] | None:
         """Brokers that are fenced; None where brokers do not tell, as before 4.0. The last where nobody answers."""
         try:
-            response = await self._anybody(self._in_order(), descriptions.describe_cluster)
-            told = descriptions.fenced_brokers(response, self._client.metadata.brokers)
+            response = await self._anybody(self._in_order(), kafka_descriptions.describe_cluster)
+            told = kafka_descriptions.fenced_brokers(response, self._client.metadata.brokers)
         except UnsupportedVersionError:
             return None
         except WireError as error:
@@ -332,9 +335,9 @@ class ClusterSurvey:
         found: dict[TopicPartition, PartitionPlace] = {}
         after: Entity | None = None
         while True:
-            build = partial(descriptions.describe_topic_partitions, topics=topics, after=after)
+            build = partial(kafka_descriptions.describe_topic_partitions, topics=topics, after=after)
             page = await self._anybody(self._in_order(), build)
-            found |= descriptions.described_topic_partitions(page)
+            found |= kafka_descriptions.described_topic_partitions(page)
             if page.next_cursor is None or page.next_cursor == after:
                 return found
             after = page.next_cursor
@@ -344,11 +347,11 @@ class ClusterSurvey:
         metadata = self._client.metadata
         order = [metadata.controller, *metadata.brokers] if metadata.controller in metadata.brokers else ()
         try:
-            response = await self._anybody(order, descriptions.list_reassignments, self._client.timeout_s)
+            response = await self._anybody(order, kafka_descriptions.list_reassignments, self._client.timeout_s)
             if (error := error_name(response.error_code)) != "NONE":
                 raise UnavailableError(error)
             self._moves = {
-                name: (adding, removing) for name, adding, removing in descriptions.listed_reassignments(response)
+                name: (adding, removing) for name, adding, removing in kafka_descriptions.listed_reassignments(response)
             }
         except WireError as error:
             self.silent.append(f"reassignments: {error}")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from model.cluster import records as r
-from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.kafka_client import ReadingClient
 from model.sources.addresses import KafkaAddress
 from model.sources.kafka.cluster_survey import ClusterSurvey
 from model.sources.kafka.groups import GroupSurvey

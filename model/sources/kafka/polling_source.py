@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Protocol
 
 from model.cluster.records import Record
-from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.kafka_client import ReadingClient
 from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
 from model.hosts.wire.names import DeniedError, MalformedError, WireError

@@ -18,7 +18,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import NO_LEADER, KafkaGeneration, TopicPartition, newest
 from model.cluster.image_parts import LogDir, Quorum
 from model.cluster.topic_image import TopicImage, unpadded
-from model.hosts.kafka_client.kafka_client import NOBODY, Metadata, PartitionPlace
+from model.hosts.kafka_client import NOBODY, Metadata, PartitionPlace
 from model.hosts.wire.names import ApiKey
 
 KRAFT: Final[KafkaGeneration] = "kraft"

@@ -13,7 +13,7 @@ import msgspec
 from model.hosts.zookeeper.protocol import BrowsesZnodes, Connected, ZooKeeperUnavailable
 from model.sources.source import Batch, Sink, SourceStatus
 from model.znodes.history import Version, ZnodeHistory, controllers_of
-from model.zookeeper.operations import Children, Missing, Stat, Unread, Znode, columns_of
+from model.zookeeper import Children, Missing, Stat, Unread, Znode, columns_of
 
 MARK_MS = 5_000
 """How long a change stays marked."""

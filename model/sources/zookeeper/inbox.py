@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TypeVar
 
 from model.hosts.zookeeper.protocol import Connected, Connecting, ConnectionState
-from model.zookeeper.operations import EventKind, ZnodeChanged
+from model.zookeeper import EventKind, ZnodeChanged
 
 
 class Inbox:

@@ -17,7 +17,7 @@ from model.cluster.topic_image import NOBODY, Flags, Ints, Longs, padded, untold
 from model.znodes.paths import state_runs
 from model.znodes.payload import INT32_MAX
 from model.znodes.topics import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
-from model.zookeeper.operations import Unread, ZnodeColumns
+from model.zookeeper import Unread, ZnodeColumns
 
 _USUAL = re.compile(
     rb'\{"controller_epoch":0{1,10},"leader":-?0{1,10},"version":0{1,10},"leader_epoch":0{1,10},'

@@ -26,7 +26,7 @@ from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, Partiti
 from model.znodes.paths import ZnodeMatch, recognise
 from model.znodes.payload import Unreadable
 from model.znodes.topics import PartitionReassignment, PreferredReplicaElection, TopicAssignment
-from model.zookeeper.operations import Forbidden, Missing, Refused, Stat, TooLarge, Unread, Znode, columns_of
+from model.zookeeper import Forbidden, Missing, Refused, Stat, TooLarge, Unread, Znode, columns_of
 
 
 def generation_shown_by(payload: object, stat: Stat) -> KafkaGeneration:

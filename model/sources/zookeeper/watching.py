@@ -17,7 +17,7 @@ from typing import Protocol
 import msgspec
 
 from model.hosts.zookeeper.protocol import Connected, ReadsZnodes
-from model.zookeeper.operations import Children, Forbidden, Missing, Unread, Znode
+from model.zookeeper import Children, Forbidden, Missing, Unread, Znode
 
 
 class Below(msgspec.Struct, frozen=True):

@@ -50,7 +50,7 @@ from model.sources.zookeeper.watching import (
     walk,
     watching_for,
 )
-from model.zookeeper.operations import Forbidden, columns_of
+from model.zookeeper import Forbidden, columns_of
 
 CHUNK = 10_000
 """Znodes of a part of a listing: between two looks at what has arrived, and two reports of progress."""

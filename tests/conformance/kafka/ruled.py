@@ -16,7 +16,7 @@ from kazoo.exceptions import NoNodeError
 
 from model.controller import events_and_commands
 from model.controller.generations import default_settings, generation_of
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.conformance.kafka.seen import PREFERRED_ELECTION, REASSIGNMENTS, Seen, Znodes, marker, seen
 from tests.conformance.kafka.topic_znodes import Assignment, assignment_payload, topic_znodes
 from tests.harness.kafka import Cluster

@@ -15,7 +15,7 @@ from model.znodes.codec import decode, encode, payload_version
 from model.znodes.history import difference_text, differences
 from model.znodes.paths import recognise
 from model.znodes.payload import Unreadable
-from model.zookeeper.operations import Stat, Znode
+from model.zookeeper import Stat, Znode
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json, hostile_value
 from tests.hostile_input.hostile_values import NUMBERS, TEXTS

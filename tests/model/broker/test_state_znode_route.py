@@ -7,7 +7,7 @@ from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import PartitionOutcome, ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.znodes.topics import decode_isr_change, decode_partition_state
-from model.zookeeper.operations import Answer, Code, Stat
+from model.zookeeper import Answer, Code, Stat
 from tests.model.broker.partitions import NAME
 
 ASKED = ProposedIsr(NAME, 5, 3, (1, 2))

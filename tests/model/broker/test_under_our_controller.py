@@ -21,7 +21,7 @@ from model.controller.events_and_commands import (
     UpdateMetadataRequest,
 )
 from model.hosts.virtual.journal import BrokerBooted, RequestServed
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.broker.served_broker import ServedBroker, errors
 from tests.model.controller.trace_scenarios import create_topic

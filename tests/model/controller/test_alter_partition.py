@@ -8,7 +8,7 @@ from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.events_and_commands import AnswerRequest, ProposedIsr
 from model.controller.generations import generation_of
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.trace_scenarios import create_topic
 

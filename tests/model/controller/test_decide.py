@@ -22,7 +22,7 @@ from model.controller.generations import Settings, generation_of
 from model.controller.steps.broker_requests import tell
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch
-from model.zookeeper.operations import Answer, Code, Stat
+from model.zookeeper import Answer, Code, Stat
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.transaction_text import words_of

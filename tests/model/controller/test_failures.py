@@ -10,7 +10,7 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.topics import Partition
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect

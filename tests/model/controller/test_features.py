@@ -11,7 +11,7 @@ from model.controller import events_and_commands
 from model.controller.features import FeatureUpdate, features_after_election, finalized, update_problem
 from model.controller.generations import generation_of
 from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 

@@ -16,7 +16,7 @@ from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.hosts.virtual.journal import RequestSent
 from model.znodes.cluster import decode_broker
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect, reassign, reassign_by_znode

@@ -12,7 +12,7 @@ from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.refusal import Refusal
 from model.controller.requests import reassign_unkept
 from model.controller.znode_formats import FIRST_FORMATS
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import reassign_by_znode

@@ -10,7 +10,7 @@ from model.controller.refusal import Refusal
 from model.controller.steps.cluster_wide import next_block
 from model.znodes.cluster import ProducerIdBlock
 from model.znodes.paths import PRODUCER_IDS
-from model.zookeeper.operations import Delete, SetData
+from model.zookeeper import Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 

@@ -7,7 +7,7 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.zookeeper.operations import Create, Delete
+from model.zookeeper import Create, Delete
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import ZnodeWrite, by_path
 from tests.model.controller.trace_scenarios import create_topic, reassign, reassign_by_znode

@@ -34,7 +34,7 @@ from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.topics import Leadership, Partition, Topic, Topics
 from model.znodes.topics import LeaderIsrAndControllerEpoch
-from model.zookeeper.operations import Answer, Code, Stat
+from model.zookeeper import Answer, Code, Stat
 from tests.model.controller.transaction_text import words_of
 
 B, OTHER = 5, 6

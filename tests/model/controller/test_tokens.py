@@ -7,7 +7,7 @@ import pytest
 from model.hosts.memory_zookeeper.tree import read
 from model.znodes.configs import DelegationToken
 from model.znodes.paths import token_path
-from model.zookeeper.operations import Create, GetChildren, GetData
+from model.zookeeper import Create, GetChildren, GetData
 from tests.harness.virtual_cluster import AT_ONCE, VirtualCluster
 
 NOW_MS = AT_ONCE.start_ms

@@ -15,7 +15,7 @@ from model.controller.generations import generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
 from model.znodes.topics import PartitionEntry, PreferredReplicaElection
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.kept_text import assert_kept
 from tests.model.controller.trace_scenarios import SCENARIOS, reassign_by_znode

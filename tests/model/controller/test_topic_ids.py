@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model.cluster.ids import TopicPartition
 from model.controller.steps.topics import new_topic_id
 from model.znodes.topics import TopicAssignment
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 

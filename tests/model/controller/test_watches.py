@@ -7,7 +7,7 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.events_and_commands import event_for
-from model.zookeeper.operations import EventKind
+from model.zookeeper import EventKind
 
 
 @pytest.mark.parametrize(

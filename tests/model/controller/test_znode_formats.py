@@ -14,7 +14,7 @@ from model.controller.generations import GENERATIONS, LATEST, default_settings, 
 from model.controller.znode_formats import registration_as
 from model.znodes.cluster import decode_broker
 from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
-from model.zookeeper.operations import Answer, Create, SetData, Stat
+from model.zookeeper import Answer, Create, SetData, Stat
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, reassign_by_znode

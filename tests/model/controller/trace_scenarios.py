@@ -17,7 +17,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
-from model.zookeeper.operations import Check, Create, Delete, Multi, SetData
+from model.zookeeper import Check, Create, Delete, Multi, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 
 TOPIC_IDS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Check,
     Create,

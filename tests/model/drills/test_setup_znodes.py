@@ -28,7 +28,7 @@ from model.drills.setup_znodes import ClusterZnodes
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.virtual.virtual_broker import receive
 from model.sources.zookeeper.translate import is_read, translate
-from model.zookeeper.operations import Znode
+from model.zookeeper import Znode
 from tests.model.drills.clusters import EPOCH, NOW_MS, T0, cluster, clusters, topic
 
 SESSIONS = {broker: broker for broker in range(1, 10)}

@@ -13,7 +13,7 @@ from model.sources.feed import Feed, Moment
 from model.sources.metadata_log.metadata_log_source import MetadataLogSource
 from model.sources.metadata_tree import LOGGED, TOLD, TreeReader, node_at
 from model.sources.zookeeper.browser import ZnodeBrowser
-from model.zookeeper.operations import Missing, Znode
+from model.zookeeper import Missing, Znode
 from tests.model.metadata_log.kept import DATA, QUORUM
 
 

@@ -13,7 +13,7 @@ from model.broker.isr import AlterPartitionQueue, IsrChangeNotices, hear_isr_ans
 from model.controller.events_and_commands import AlterPartitionReceived, AnswerRequest, PartitionOutcome, ProposedIsr
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.paths import ISR_CHANGES
-from model.zookeeper.operations import Code, Create, GetData
+from model.zookeeper import Code, Create, GetData
 from tests.simulation.replication.replicating_broker import ReplicatingBroker
 
 LOST = 0.05

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.embedded_zookeeper import ZnodeSession
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.harness.command import failure, kdrill
 
 FAILED, USAGE = 1, 2

@@ -16,7 +16,7 @@ from model.cluster.records import GenerationRecognised, QuorumDescribed
 from model.cluster.snapshot_file import write_snapshot
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 from tests.demo_tree import DemoTree, demo_tree
 from tests.harness.command import kdrill, running
 from tests.model.drills.clusters import cluster, topic

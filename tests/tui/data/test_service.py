@@ -14,7 +14,7 @@ from model.cluster.cluster_image import Provenance
 from model.cluster.snapshot_file import write_snapshot
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sources.source import Batch, Sink, SourceStatus
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
 from tests.tui.data.small_cluster import small_image

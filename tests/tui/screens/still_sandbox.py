@@ -11,7 +11,7 @@ from model.sandbox.control.messages import (
     ProcessView,
     SandboxState,
 )
-from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
+from model.sandbox.faults import CutLink, ExpireSession, HealLink
 from tests.tui.dashboard import NOW_MS
 from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse

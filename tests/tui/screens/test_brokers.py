@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 from tui.app.screens.overlays import Describe

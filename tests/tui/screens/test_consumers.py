@@ -4,7 +4,7 @@ from typing import cast
 
 from textual.pilot import Pilot
 
-from model.zookeeper.operations import SetData
+from model.zookeeper import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 from tui.app.panes.map_panes import OwnershipGraph

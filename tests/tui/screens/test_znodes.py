@@ -1,7 +1,7 @@
 """The tree: opened, closed, jumped about in, and beside it the znode under the cursor."""
 
 from model.znodes.topics import LeaderIsrAndControllerEpoch
-from model.zookeeper.operations import Create, Delete, SetData
+from model.zookeeper import Create, Delete, SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 

@@ -20,7 +20,7 @@ from model.sources.source import Cost
 from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import decode
 from model.znodes.paths import broker_path
-from model.zookeeper.operations import Unread, Znode
+from model.zookeeper import Unread, Znode
 from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
 from tui.engine.cluster.queries import NO_WORK, AdminWorkList, ControllerText, RegistrationText, StatesText
 from tui.engine.filters import Coded, Field, Texts, whole_numbers

@@ -23,7 +23,7 @@ from model.znodes.history import (
 )
 from model.znodes.paths import describe, recognise
 from model.znodes.payload import Unreadable
-from model.zookeeper.operations import Forbidden, Missing, Stat, TooLarge, Unread, Znode
+from model.zookeeper import Forbidden, Missing, Stat, TooLarge, Unread, Znode
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Line, line, span
 from tui.engine.sheets import Sheet, shortened, stamp_text

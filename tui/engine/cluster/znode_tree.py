@@ -22,7 +22,7 @@ from model.sources.zookeeper.browser import Witness, ZnodeBrowser, join, natural
 from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
 from model.znodes.payload import Payload, Unreadable
-from model.zookeeper.operations import Forbidden, Missing, TooLarge, Unread, Znode
+from model.zookeeper import Forbidden, Missing, TooLarge, Unread, Znode
 from tui.engine.cluster.queries import ZnodeHistoryText, ZnodeList, ZnodeText
 from tui.engine.cluster.znode_texts import is_ephemeral, is_told, znode_detail, znode_history
 from tui.engine.listing import Memory

@@ -11,7 +11,7 @@ from model.cluster.changes.change import SEVERITY
 from model.cluster.whole_file import typed_path, write_whole
 from model.sandbox.control.client import SandboxClient
 from model.sandbox.control.messages import LinkView, ProcessView, SandboxEvent, SandboxOptions, SandboxState
-from model.sandbox.faults.faults import (
+from model.sandbox.faults import (
     CorruptSegment,
     CutLink,
     Deed,

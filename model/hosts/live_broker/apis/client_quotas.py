@@ -41,7 +41,7 @@ from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Answers, Api, Request
 from model.znodes.configs import DEFAULT_ENTITY, desanitise, sanitise
 from model.znodes.paths import config_path
-from model.zookeeper.operations import GetChildren, GetData
+from model.zookeeper import GetChildren, GetData
 
 ANONYMOUS = "ANONYMOUS"
 """`KafkaPrincipal.ANONYMOUS`: who has not logged in."""

@@ -33,7 +33,7 @@ from model.hosts.wire.server import Api, Request
 from model.znodes.configs import DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config, decode_config_change
 from model.znodes.paths import config_path, topic_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, Code, Create, Delete, Exists, GetChildren, GetData, SetData, ZnodeChanged
+from model.zookeeper import Answer, Code, Create, Delete, Exists, GetChildren, GetData, SetData, ZnodeChanged
 
 CHANGES = "/config/changes"
 PREFIX = "config_change_"

@@ -18,7 +18,7 @@ from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import ApiKey, WireError
 from model.hosts.wire.server import Api, Request
 from model.znodes.paths import PRODUCER_IDS
-from model.zookeeper.operations import Code, GetData, SetData
+from model.zookeeper import Code, GetData, SetData
 
 NextBlock = Callable[[], Awaitable[range]]
 

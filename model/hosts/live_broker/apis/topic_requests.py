@@ -49,7 +49,7 @@ from model.hosts.wire.server import Api, Request
 from model.znodes.configs import EntityConfig
 from model.znodes.paths import DELETIONS, TOPICS, config_path, topic_path
 from model.znodes.topics import TopicAssignment
-from model.zookeeper.operations import Code, Create, GetChildren, SetData
+from model.zookeeper import Code, Create, GetChildren, SetData
 
 Dice = Callable[[int], int]
 """A number from 0 to below this one."""

@@ -41,7 +41,7 @@ from model.hosts.wire.server import Api, Request
 from model.znodes.consumers import ConsumerOffset, decode_offset
 from model.znodes.paths import offset_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Code, Create, GetData, SetData
+from model.zookeeper import Code, Create, GetData, SetData
 
 KNOWN_ID_SINCE = 4
 """JoinGroup from here on: members are given an id before they join (KIP-394)."""

@@ -51,7 +51,7 @@ from model.log.names import DamagedFileError, PartitionFolder
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Code, GetData
+from model.zookeeper import Code, GetData
 
 _LOGGER = logging.getLogger(__name__)
 OnDiskFailure = Callable[[TopicPartition, OSError], None]

@@ -29,7 +29,7 @@ from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import ApiKey, WireError, error_name
 from model.znodes.paths import ISR_CHANGES
-from model.zookeeper.operations import Code, Create, GetData
+from model.zookeeper import Code, Create, GetData
 
 NEWEST_BY_NAME = 1
 """AlterPartition names topics by their ids after this version, which not every topic has."""

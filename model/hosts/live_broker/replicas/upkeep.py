@@ -32,7 +32,7 @@ from model.log.compaction import Compaction, cleanable_of
 from model.log.names import DamagedFileError
 from model.znodes.paths import LOG_DIR_EVENTS
 from model.znodes.topics import LogDirEvent
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 
 _LOGGER = logging.getLogger(__name__)
 

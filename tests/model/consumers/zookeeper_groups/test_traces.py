@@ -16,7 +16,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     RebalanceBegan,
 )
 from model.consumers.zookeeper_groups.member_state import Stage, new_consumer_id
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.model.consumers.zookeeper_groups.disagreements import consumed_twice, disagreements, waves
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
 

@@ -16,7 +16,7 @@ from model.consumers.zookeeper_groups.consume import consume
 from model.consumers.zookeeper_groups.events_and_commands import AUTO_COMMIT, AskZooKeeper, Happening
 from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, Stage, new_member
 from model.znodes.topics import TopicAssignment
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Create,
     Delete,

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from model.hosts.kafka_client.kafka_client import READS, NotAReadError, ReadingClient
+from model.hosts.kafka_client import READS, NotAReadError, ReadingClient
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Encoded, Entity, shaped
 from model.hosts.wire.names import ApiKey

@@ -9,11 +9,11 @@ import pytest
 
 from model.broker.settings.settings import Settings
 from model.hosts.live_broker.identity import IdentityError, broker_id, check_cluster, cluster_id, note_identity
-from model.hosts.writing_zookeeper.session import SuccessiveSessions
+from model.hosts.writing_session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.log.checkpoints import read_meta_properties, write_meta_properties
 from model.znodes.paths import CLUSTER_ID
-from model.zookeeper.operations import Create
+from model.zookeeper import Create
 
 PATIENCE_S = 60.0
 GIVEN_AN_ID = Settings({"broker.id": -1})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.zookeeper.operations import Create, Delete, EventKind, Exists, GetData, SetData, ZnodeChanged
+from model.zookeeper import Create, Delete, EventKind, Exists, GetData, SetData, ZnodeChanged
 from tests.zookeeper.memory_zookeeper import MemoryZooKeeper
 
 

@@ -19,7 +19,7 @@ from model.hosts.memory_zookeeper.state import (
     server_over,
 )
 from model.hosts.memory_zookeeper.tree import Node, creations
-from model.zookeeper.operations import Create, Delete, GetData, SetData, Stat, Write
+from model.zookeeper import Create, Delete, GetData, SetData, Stat, Write
 
 paths = st.sampled_from(["/a", "/b", "/a/c", "/a/d", "/a/c/e"])
 writes = st.one_of(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.hosts.memory_zookeeper.state import ServerState, answer, disconnect, end_session, new_server, open_session
-from model.zookeeper.operations import (
+from model.zookeeper import (
     AddWatch,
     Answer,
     Code,

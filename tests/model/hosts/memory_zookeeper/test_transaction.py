@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.hosts.memory_zookeeper.tree import Change, Tree, apply, new_tree
-from model.zookeeper.operations import Answer, Check, Code, Create, Delete, EventKind, Multi, SetData, Stat, Write
+from model.zookeeper import Answer, Check, Code, Create, Delete, EventKind, Multi, SetData, Stat, Write
 
 SESSION = 7
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.hosts.virtual.journal import OPERATOR, Transaction, ZnodeWrite, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.paths import CONTROLLER_EPOCH
-from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData
+from model.zookeeper import Answer, Check, Code, Create, Delete, Multi, SetData
 
 
 def test_writes_that_took_place_tell_the_version_after_them() -> None:

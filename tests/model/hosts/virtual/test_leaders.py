@@ -24,7 +24,7 @@ from model.hosts.virtual.leaders import hear_outcome, look, look_soon
 from model.hosts.virtual.scheduled_events import Assumptions, LeaderLooks, perfect
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Process, World
-from model.zookeeper.operations import Create, SetData
+from model.zookeeper import Create, SetData
 from tests.harness.virtual_cluster import LONG_MS, VirtualCluster, cluster_of, records, state
 from tests.harness.virtual_cluster import create_topic as make_topic
 from tests.model.controller.golden_trace import by_path

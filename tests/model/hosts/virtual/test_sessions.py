@@ -10,7 +10,7 @@ from model.hosts.virtual.journal import znode_writes
 from model.hosts.virtual.scheduled_events import LOST, ON_TIME, ZOOKEEPER, Fate, Passage
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import TopicAssignment
-from model.zookeeper.operations import Create, Delete
+from model.zookeeper import Create, Delete
 from tests.harness.virtual_cluster import LONG_MS, cluster_of, create_topic, records, state
 
 

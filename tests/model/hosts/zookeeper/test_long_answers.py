@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model.hosts.zookeeper.connection import LongAnswer
 from model.hosts.zookeeper.requests import MAX_PAYLOAD_BYTES, GetData, MultiOp, MultiRead
-from model.zookeeper.operations import Missing, Stat, TooLarge, Znode
+from model.zookeeper import Missing, Stat, TooLarge, Znode
 
 HEADER = struct.pack("!iqi", 7, 100, 0)
 STAT = Stat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)

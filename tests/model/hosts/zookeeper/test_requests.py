@@ -23,7 +23,7 @@ from model.hosts.zookeeper.requests import (
     full_path,
     watch_event,
 )
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Children,
     EventKind,
     Forbidden,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.zookeeper.operations import Unread, Znode, ZnodeColumns, columns_of
+from model.zookeeper import Unread, Znode, ZnodeColumns, columns_of
 from tests.model.hosts.zookeeper.test_requests import UNREAD, ZNODES
 
 ANSWERS = st.lists(st.one_of(ZNODES, UNREAD), max_size=6)

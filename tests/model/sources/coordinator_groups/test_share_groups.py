@@ -13,7 +13,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, GroupImage, Member
 from model.cluster.snapshot_image import group_document, group_of
 from model.consumers.ownership import group_counts
-from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.kafka_client import ReadingClient
 from model.hosts.wire.frames import read_frame, write_frame
 from model.hosts.wire.messages import API_VERSIONS_KEY, encode_response, later_version, request_start, shaped, shapes
 from model.hosts.wire.names import ApiKey

@@ -7,7 +7,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings.find import find
 from model.cluster.ids import TopicPartition
-from model.hosts.kafka_client.kafka_client import Metadata, PartitionPlace
+from model.hosts.kafka_client import Metadata, PartitionPlace
 from model.sources.kafka.views import Rounds, differences
 from tests.model.cluster.build import brokers
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from model.hosts.kafka_client.kafka_client import READS
+from model.hosts.kafka_client import READS
 from model.hosts.wire.names import ApiKey
 from model.sources.addresses import KafkaAddress
 from model.sources.feed import Feed

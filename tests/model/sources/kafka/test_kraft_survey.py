@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from kio.schema.errors import ErrorCode
 
-from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.kafka_client import ReadingClient
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Request, Server

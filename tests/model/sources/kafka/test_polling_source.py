@@ -15,8 +15,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.records import Record
-from model.hosts.kafka_client.descriptions import describe_quorum
-from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.kafka_client import ReadingClient
+from model.hosts.kafka_descriptions import describe_quorum
 from model.hosts.wire.frames import write_frame
 from model.hosts.wire.messages import API_VERSIONS_KEY, correlation_id, encode_response, shaped, shapes
 from model.sources.kafka.polling_source import PollingSource

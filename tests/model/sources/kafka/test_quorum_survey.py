@@ -14,8 +14,8 @@ from kio.schema.errors import ErrorCode
 from model.cluster import records as r
 from model.cluster.findings.find import find
 from model.cluster.image_parts import Quorum, QuorumReplica
-from model.hosts.kafka_client.descriptions import NotAllowedError
-from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.kafka_client import ReadingClient
+from model.hosts.kafka_descriptions import NotAllowedError
 from model.hosts.wire.messages import Entity, name_of
 from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Request, Server

@@ -8,12 +8,12 @@ from functools import partial
 import msgspec
 
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
-from model.hosts.kafka_client.kafka_client import PartitionPlace
+from model.hosts.kafka_client import PartitionPlace
 from model.sources.kafka.kafka_source import node_at
 from model.sources.kafka.views import BrokerView, ClusterView, TopicView
 from model.sources.metadata_tree import TreeReader
 from model.sources.zookeeper.browser import ZnodeBrowser
-from model.zookeeper.operations import Missing, Znode
+from model.zookeeper import Missing, Znode
 
 VIEW = ClusterView(
     cluster_id="c",

@@ -12,7 +12,7 @@ from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings.find import find
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
-from model.hosts.kafka_client.kafka_client import PartitionPlace
+from model.hosts.kafka_client import PartitionPlace
 from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between
 
 ids = st.integers(0, 3)

@@ -8,7 +8,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Member
 from model.sources.zookeeper.translate import translate
 from model.sources.zookeeper.watching import SINGLES, walk
-from model.zookeeper.operations import Znode
+from model.zookeeper import Znode
 from tests.model.sources.zookeeper.znode_values import Tree, captured
 
 

@@ -6,7 +6,7 @@ import threading
 
 from model.hosts.zookeeper.protocol import Connected, Connecting, Server, Suspended, Wiped
 from model.sources.zookeeper.inbox import Inbox
-from model.zookeeper.operations import EventKind, ZnodeChanged
+from model.zookeeper import EventKind, ZnodeChanged
 
 SERVER = Server("h:2181", (3, 9, 5), "standalone", has_multi_read=True, has_add_watch=True)
 

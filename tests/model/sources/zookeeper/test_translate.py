@@ -10,7 +10,7 @@ import pytest
 from model.cluster import records as r
 from model.cluster.ids import TopicPartition
 from model.sources.zookeeper.translate import is_read, translate
-from model.zookeeper.operations import Forbidden, Missing, Refused
+from model.zookeeper import Forbidden, Missing, Refused
 from tests.model.sources.zookeeper.znode_values import znode
 
 NOW_MS = 9_000

@@ -9,7 +9,7 @@ import pytest
 from model.sources.zookeeper.translate import is_read
 from model.sources.zookeeper.watching import KAFKAS_OWN, ROOTS, SINGLES, below, walk
 from model.znodes.catalogue import CATALOGUE
-from model.zookeeper.operations import Children, Forbidden, Unread
+from model.zookeeper import Children, Forbidden, Unread
 from tests.model.sources.zookeeper.znode_values import Tree, captured, znode
 
 NAMES = {"{topic}": "t", "{pattern_type}": "prefixed"}

@@ -3,7 +3,7 @@
 from model.sources.source import Batch, SourceStatus
 from model.sources.zookeeper.browser import Witness
 from model.znodes.history import TOTAL_BYTES
-from model.zookeeper.operations import Missing, Stat, Znode
+from model.zookeeper import Missing, Stat, Znode
 
 
 class Heard:

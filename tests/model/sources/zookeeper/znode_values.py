@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from model.zookeeper.operations import Children, Missing, Stat, Unread, Znode
+from model.zookeeper import Children, Missing, Stat, Unread, Znode
 
 CAPTURES = Path(__file__).parents[3] / "data" / "znodes"
 

@@ -21,7 +21,7 @@ from model.sandbox.control.messages import (
     SandboxOptions,
     SandboxState,
 )
-from model.sandbox.faults.faults import CutLink, HealLink
+from model.sandbox.faults import CutLink, HealLink
 from model.sources.feed import Moment
 from tests.tui.data.asked import text_shown
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image

@@ -22,7 +22,7 @@ from model.cluster.records import (
 )
 from model.sources.feed import Moment
 from model.sources.source import Cost
-from model.zookeeper.operations import Missing, Stat, Unread, Znode
+from model.zookeeper import Missing, Stat, Unread, Znode
 from tests.tui.data.asked import ENTRIES, text_query
 from tests.tui.data.small_cluster import DAY_MS, NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.controller import admin_work_window, states_text, znodes_behind

@@ -1,6 +1,6 @@
 """Everything about one znode: its payload, its facts, and behind them who writes it and who watches it."""
 
-from model.zookeeper.operations import Stat, Znode
+from model.zookeeper import Stat, Znode
 from tests.tui.data.pages.test_znode_history import STATE, state
 from tui.engine.cluster.znode_texts import SHOWN_BYTES, znode_detail
 

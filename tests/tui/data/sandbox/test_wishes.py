@@ -3,7 +3,7 @@
 import pytest
 
 from model.sandbox.control.messages import LinkView, ProcessView, SandboxState
-from model.sandbox.faults.faults import (
+from model.sandbox.faults import (
     CorruptSegment,
     CutLink,
     ExpireSession,

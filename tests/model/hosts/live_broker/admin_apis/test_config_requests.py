@@ -15,7 +15,7 @@ from model.hosts.live_broker.apis.configs import CHANGES, NOTICE_KEPT_MS, Config
 from model.hosts.live_broker.parts import wall_clock_ms
 from model.hosts.wire.messages import shapes
 from model.hosts.wire.names import ApiKey, error_name
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Code,
     Create,

@@ -11,7 +11,7 @@ import pytest
 from model.cluster.ids import OFFSETS_TOPIC
 from model.hosts.memory_zookeeper.state import answer, new_server, open_session
 from model.hosts.wire.messages import shaped, shapes
-from model.zookeeper.operations import Answer, GetData, SetData, ZooKeeperRequest
+from model.zookeeper import Answer, GetData, SetData, ZooKeeperRequest
 from tests.model.consumers.group_coordinator.traces import assignment
 from tests.model.hosts.live_broker.groups.asking import Broker, broker, timed
 from tests.model.hosts.live_broker.groups.log_in_memory import LogsInMemory

@@ -8,7 +8,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
-from model.zookeeper.operations import Answer, Code, Create, ZooKeeperRequest
+from model.zookeeper import Answer, Code, Create, ZooKeeperRequest
 from tests.harness.live_brokers import Cluster, batch
 from tests.harness.waiting import eventually_async
 

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.hosts.writing_zookeeper.session import WritingSession
+from model.hosts.writing_session import WritingSession
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch
-from model.zookeeper.operations import Create, GetChildren, GetData
+from model.zookeeper import Create, GetChildren, GetData
 from tests.harness.live_brokers import PATIENCE_S, SOON_LAGGING, Cluster
 from tests.harness.waiting import eventually_async
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request

@@ -15,16 +15,16 @@ import msgspec
 
 from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS, LOG_DIR_LIMIT_FILE
 from model.cluster.ids import TopicPartition
-from model.hosts.kafka_client.kafka_client import NOBODY, Metadata, PartitionPlace
+from model.hosts.kafka_client import NOBODY, Metadata, PartitionPlace
 from model.hosts.wire.names import WireError
 from model.log.records.batch import RecordBatch, SegmentFile
 from model.log.records.scan import scan
-from model.sandbox.cluster.broker_process import BrokerProcess
-from model.sandbox.cluster.sandbox_cluster import SandboxCluster
-from model.sandbox.faults import faults
-from model.sandbox.faults.faults import BrokerChoice, Repair
+from model.sandbox import faults
+from model.sandbox.broker_process import BrokerProcess
+from model.sandbox.faults import BrokerChoice, Repair
 from model.sandbox.link_proxy import Valve
 from model.sandbox.processes import SandboxError
+from model.sandbox.sandbox_cluster import SandboxCluster
 
 
 class DeedOutcome(msgspec.Struct, frozen=True):

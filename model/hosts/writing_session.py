@@ -13,11 +13,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from model.hosts.writing_zookeeper.client import GONE, Question, WritingClient
+from model.hosts.writing_client import GONE, Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.requests import SetWatches
 from model.hosts.zookeeper.settings import Settings
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Code,
     Create,

@@ -30,7 +30,7 @@ from model.hosts.zookeeper.requests import (
     watch_event,
 )
 from model.hosts.zookeeper.settings import Meter, Settings
-from model.zookeeper.operations import (
+from model.zookeeper import (
     Answer,
     Check,
     Code,

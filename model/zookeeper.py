@@ -2,7 +2,7 @@
 
 The operations are those of `org.apache.zookeeper.ZooDefs.OpCode` (3.4 to 3.9) that Kafka uses, under ZooKeeper's names;
 there are no ACLs, quotas, containers or TTLs. A null payload is `b""`. Controllers and consumers ask them, a real
-server (`model.hosts.writing_zookeeper`) or one in memory (`model.hosts.memory_zookeeper`) answers.
+server (`model.hosts.writing_client`) or one in memory (`model.hosts.memory_zookeeper`) answers.
 
 Operations of one question are sent one after the other without waiting (pipelined) and answered in that order. A lost
 connection is the host's to repair; an expired session answers everything still open with SESSION_EXPIRED.

@@ -1,4 +1,4 @@
-"""What can be done to a sandbox: faults, and the repairs that undo them. Values; `carrying_out` does them.
+"""What can be done to a sandbox: faults, and the repairs that undo them. Values; `faults_carried_out` does them.
 
 In JSON and TOML each is an object whose `do` names it, with the fields below: `{"do": "kill", "broker": 2}`.
 """

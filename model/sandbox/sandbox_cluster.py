@@ -13,11 +13,11 @@ import msgspec
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.hosts.kafka_client.kafka_client import NOBODY, KafkaClient, address_of
+from model.hosts.kafka_client import NOBODY, KafkaClient, address_of
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, WireError
-from model.sandbox.cluster.broker_process import (
+from model.sandbox.broker_process import (
     LIVE_BROKER,
     BrokerProcess,
     Listeners,
@@ -25,7 +25,6 @@ from model.sandbox.cluster.broker_process import (
     broker_properties,
     properties_text,
 )
-from model.sandbox.cluster.sandbox_folder import SandboxFolder
 from model.sandbox.control.messages import (
     CHROOT,
     MOST_BROKERS,
@@ -37,6 +36,7 @@ from model.sandbox.control.messages import (
 )
 from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.processes import SandboxError, free_port
+from model.sandbox.sandbox_folder import SandboxFolder
 from model.sandbox.switchboard import Switchboard
 
 TOPICS_TIMEOUT_S = 60.0

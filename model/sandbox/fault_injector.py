@@ -1,18 +1,18 @@
 """Does what is ordered to a sandbox, remembers which faults are open, and undoes them.
 
 Every deed is reported with the number of the fault it is or repairs. Faults of what passes a proxy (links between
-places, ZooKeeper sessions) and of the load are carried out here, those of processes and files in `carrying_out`.
+places, ZooKeeper sessions) and of the load are carried out here, those of processes and files in `faults_carried_out`.
 """
 
 import asyncio
 from collections.abc import Mapping
 from itertools import count
 
-from model.hosts.kafka_client.kafka_client import address_of
+from model.hosts.kafka_client import address_of
+from model.sandbox import faults, faults_carried_out
 from model.sandbox.control.messages import Done, EventFeed, EventKind, OpenFault, now_ms
-from model.sandbox.faults import carrying_out, faults
-from model.sandbox.faults.carrying_out import CarryOut, DeedOutcome, Site, chosen_broker
-from model.sandbox.faults.faults import Deed, Fault, Repair, SetRate, Undo, UndoAll
+from model.sandbox.faults import Deed, Fault, Repair, SetRate, Undo, UndoAll
+from model.sandbox.faults_carried_out import CarryOut, DeedOutcome, Site, chosen_broker
 from model.sandbox.link_proxy import Valve
 from model.sandbox.processes import SandboxError
 from model.sandbox.switchboard import CLIENTS, ZOOKEEPER, Link, ZooKeeperSession, end_session, in_words
@@ -114,25 +114,25 @@ def _consumer_name(group: str, member: str) -> str:
 
 
 FAULTS: Mapping[type[Fault], CarryOut] = {
-    faults.Kill: carrying_out.kill,
-    faults.Terminate: carrying_out.terminate,
-    faults.Pause: carrying_out.pause,
+    faults.Kill: faults_carried_out.kill,
+    faults.Terminate: faults_carried_out.terminate,
+    faults.Pause: faults_carried_out.pause,
     faults.CutLink: cut,
     faults.SlowLink: slow,
     faults.ExpireSession: expire,
-    faults.KillController: carrying_out.kill_controller,
-    faults.KillZooKeeper: carrying_out.kill_zookeeper,
-    faults.FillLogDir: carrying_out.fill,
-    faults.CorruptSegment: carrying_out.corrupt,
+    faults.KillController: faults_carried_out.kill_controller,
+    faults.KillZooKeeper: faults_carried_out.kill_zookeeper,
+    faults.FillLogDir: faults_carried_out.fill,
+    faults.CorruptSegment: faults_carried_out.corrupt,
     faults.StopConsumer: stop_consumer,
 }
 REPAIRS: Mapping[type[Repair | SetRate], CarryOut] = {
-    faults.Start: carrying_out.start,
-    faults.Resume: carrying_out.resume,
+    faults.Start: faults_carried_out.start,
+    faults.Resume: faults_carried_out.resume,
     faults.HealLink: heal,
-    faults.StartZooKeeper: carrying_out.start_zookeeper,
-    faults.FreeLogDir: carrying_out.free,
-    faults.RestoreSegment: carrying_out.restore,
+    faults.StartZooKeeper: faults_carried_out.start_zookeeper,
+    faults.FreeLogDir: faults_carried_out.free,
+    faults.RestoreSegment: faults_carried_out.restore,
     faults.StartConsumer: start_consumer,
     faults.SetRate: set_rate,
 }
@@ -169,7 +169,7 @@ class FaultInjector:
 
     def broker_ended(self, broker: int) -> bool:
         """Whether a broker's end, which nobody had waited for, was ordered; it is told of then."""
-        outcome = carrying_out.died_at_a_step(self._site, broker)
+        outcome = faults_carried_out.died_at_a_step(self._site, broker)
         if outcome is not None:
             self._note(faults.Kill(broker), outcome)
             return True

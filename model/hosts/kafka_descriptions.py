@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
 from model.cluster.texts import HIDDEN
-from model.hosts.kafka_client.kafka_client import PartitionPlace
+from model.hosts.kafka_client import PartitionPlace
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import (

@@ -1,1 +1,0 @@
-"""What can be broken in a sandbox, as values, and how it is done and undone."""
