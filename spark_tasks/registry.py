@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Analysis
-from model.analyses.errors import AnalysisError
 from spark_tasks import arrow_arrays
 
 ANALYSES: Mapping[str, str] = {

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import msgspec
 
-from model.analyses.errors import JobCancelled
+from model.analyses import JobCancelled
 from model.hosts.child_process import Garbled, Owner
 from model.hosts.process import crash_line
 from model.sandbox.java import find_java

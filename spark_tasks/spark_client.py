@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from model.analyses import JobCancelled
 from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co
-from model.analyses.errors import JobCancelled
 from model.hosts.child_process import FAREWELL_S, AskedChild
 from model.sandbox.processes import temporary_folder
 from spark_tasks.messages import Begin, Cancel, JobFailed, JobResult, Run, SparkLost, SparkOptions, SparkStatus

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from model.analyses.errors import JobCancelled
+from model.analyses import JobCancelled
 
 Arrays = Mapping[str, NDArray[np.generic]]
 """Name → array of numbers: what kernels read and return. Between processes it is an Arrow file (`arrow_arrays`)."""

@@ -30,8 +30,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays
-from model.analyses.errors import AnalysisError
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.partition_columns import PartitionColumns, contained

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from model.analyses import analysis
+from model.analyses import AnalysisError, analysis
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.results import DEFAULT_RATE, DrillParameters, DrillResult, Kind
 from model.analyses.drills.sweep import DRILLS
-from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import MANY, arrays_of, racks_of, topics_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition

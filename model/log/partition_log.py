@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model.log.appending import Batches, from_client, from_leader, with_markers
-from model.log.checkpoints import NO_EPOCH, LeaderEpochs, fsync_folder, write_leader_epochs
+from model.log.checkpoints import (
+    NO_EPOCH,
+    LeaderEpochs,
+    catch_up,
+    fsync_folder,
+    latest_producers,
+    remove_snapshots,
+    snapshot_path,
+    take_snapshot,
+    write_leader_epochs,
+)
 from model.log.names import LEADER_EPOCH_FILE, LogError
-from model.log.producer_snapshots import catch_up, latest_producers, remove_snapshots, snapshot_path, take_snapshot
 from model.log.producers import Origin, Producers
 from model.log.records import Buffer
 from model.log.segment import Segment

@@ -7,7 +7,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.log.checkpoints import NO_EPOCH, LeaderEpochs, read_leader_epochs, write_leader_epochs
+from model.log.checkpoints import (
+    NO_EPOCH,
+    LeaderEpochs,
+    catch_up,
+    latest_producers,
+    read_leader_epochs,
+    remove_snapshots,
+    replay_batch,
+    snapshot_offsets,
+    snapshot_path,
+    stray_snapshots,
+    take_snapshot,
+    write_leader_epochs,
+)
 from model.log.names import (
     DELETED,
     LEADER_EPOCH_FILE,
@@ -20,16 +33,6 @@ from model.log.names import (
     segment_bases,
 )
 from model.log.partition_log import LogOffsets, PartitionLog
-from model.log.producer_snapshots import (
-    catch_up,
-    latest_producers,
-    remove_snapshots,
-    replay_batch,
-    snapshot_offsets,
-    snapshot_path,
-    stray_snapshots,
-    take_snapshot,
-)
 from model.log.producers import Producers
 from model.log.records import RecordBatch
 from model.log.segment import Cut, Segment

@@ -1,17 +1,241 @@
-"""A recording played: the image at a moment, every moment after, and how far to play so that only so many are held."""
+"""Moments as rows of a recording, both ways, and a recording played: the image at a moment, every moment after, and
+how far to play so that only so many are held.
 
-from collections.abc import Iterator
+An encoder keeps what a set has said of rebalances, and rows until they are taken.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.recordings.folder import ClusterFolder, PartSet, RecordingError, said
+from model.recordings.format import (
+    MOMENT,
+    REBALANCED,
+    SCHEMA,
+    NewRebalances,
+    RebalanceMemory,
+    decode_payload,
+    encode_payload,
+)
 from model.recordings.part_file import read_header, read_part
-from model.recordings.rows import Decoder, RecordedMoment, RowError
+
+_Fields = Mapping[str, Sequence[Any]]
+
+STATE_FIELDS: Final = (
+    "partition", "leader", "leader_epoch", "isr", "controller_epoch", "version", "recovering", "zxid", "time_ms",
+)  # fmt: skip
+"""Columns of a state, in the order of PartitionState's fields."""
+TOLD_FIELDS: Final = ("elr", "last_known_elr")
+"""Fields of a state that are told of KRaft clusters only: in the row's payload, which releases before them skip."""
+
+
+class Encoder:
+    """For one set. Rows gather until `table` is asked for them and `forget_rows` lets them go."""
+
+    def __init__(self) -> None:
+        self._memory = RebalanceMemory()
+        self._columns: dict[str, list[Any]] = {}
+        self._records = 0
+        self.forget_rows()
+
+    def __len__(self) -> int:
+        return len(self._columns["record"])
+
+    def forget_rows(self) -> None:
+        """Another file begins."""
+        self._columns = {name: [] for name in SCHEMA.names}
+        self._records = 0
+
+    def table(self) -> pa.Table:
+        return pa.Table.from_pydict(self._columns, schema=SCHEMA)
+
+    def moment(self, at_ms: int, seen: Provenance, records: Iterable[r.Record]) -> None:
+        self._add(at_ms, MOMENT, 1, {"zxid": [seen.zxid], "time_ms": [seen.time_ms]})
+        for record in records:
+            self._encode(at_ms, record)
+
+    def _encode(self, at_ms: int, record: r.Record) -> None:
+        kind = type(record).__name__
+        if isinstance(record, r.GroupRebalancesSeen):
+            rest = msgspec.json.encode(self._memory.shortened(record)).decode()
+            self._add(at_ms, REBALANCED, 1, {**_named(record, 1), "payload": [rest]})
+            return
+        in_rows = _IN_ROWS.get(type(record))
+        if in_rows is None:
+            self._add(at_ms, kind, 1, {**_named(record, 1), "payload": [encode_payload(record)]})
+            return
+        fields, rows_of = in_rows
+        rows = rows_of(record)
+        count = len(rows.get("partition", ())) or 1  # a fact about no partition has a row all the same
+        rest = {"payload": [encode_payload(record, fields), *[None] * (count - 1)]}
+        self._add(at_ms, kind, count, {**_named(record, count), **rest, **rows})
+
+    def _add(self, at_ms: int, kind: str, count: int, columns: _Fields) -> None:
+        """One fact; a column has a value for each row, or is null."""
+        own = {"record": [self._records] * count, "at_ms": [at_ms] * count, "kind": [kind] * count}
+        self._records += 1
+        empty = [None] * count
+        for name, values in self._columns.items():
+            values.extend(own.get(name) or columns.get(name, empty))
+
+
+def _named(record: r.Record, count: int) -> dict[str, Sequence[Any]]:
+    """Columns that say what a fact is about."""
+    partition = getattr(record, "partition", None)
+    columns: dict[str, Sequence[Any]] = {} if partition is None else {"partition": [partition.partition]}
+    topic = getattr(record, "topic", None if partition is None else partition.topic)
+    values = {"zxid": record.zxid, "time_ms": record.time_ms, "topic": topic}
+    values |= {name: getattr(record, name, None) for name in ("broker", "group")}
+    return columns | {name: [value] * count for name, value in values.items() if value is not None}
+
+
+def _state_rows(record: r.PartitionStatesWritten) -> _Fields:
+    if not record.states:
+        return {}
+    columns = {name: [getattr(state, name) for state in record.states] for name in STATE_FIELDS}
+    return columns | {"payload": [_told_rows(state) for state in record.states]}
+
+
+def _told_rows(state: r.PartitionState) -> str | None:
+    told = {name: brokers for name in TOLD_FIELDS if (brokers := getattr(state, name)) is not None}
+    return msgspec.json.encode(told).decode() if told else None
+
+
+def _states_removed(record: r.PartitionStatesRemoved) -> _Fields:
+    return {"partition": record.partitions} if record.partitions else {}
+
+
+def _assigned_rows(record: r.TopicAssigned) -> _Fields:
+    numbers = sorted({*record.replicas, *record.adding, *record.removing})
+    lists = {"replicas": record.replicas, "adding": record.adding, "removing": record.removing}
+    columns = {name: [of.get(number) for number in numbers] for name, of in lists.items() if of}
+    return {"partition": numbers, **columns} if numbers else {}
+
+
+_IN_ROWS: Final[Mapping[type[r.Record], tuple[frozenset[str], Callable[[Any], _Fields]]]] = {
+    r.PartitionStatesWritten: (frozenset({"states"}), _state_rows),
+    r.PartitionStatesRemoved: (frozenset({"partitions"}), _states_removed),
+    r.TopicAssigned: (frozenset({"replicas", "adding", "removing"}), _assigned_rows),
+}
+"""Facts with a row for each partition: the fields that the rows hold, and how."""
+
+
+_Columns = Mapping[str, list[Any]]
+
+_KINDS: Final[Mapping[str, type[r.Record]]] = {kind.__name__: kind for kind in r.Record.__subclasses__()}
+_NAMING: Final = ("topic", "broker", "group")
+
+
+class RowError(Exception):
+    """Rows that make no sense; the message says why."""
+
+
+class RecordedMoment(msgspec.Struct, frozen=True):
+    """What was learnt at one moment; `zxid` and `time_ms` are its image's provenance."""
+
+    at_ms: int
+    zxid: int
+    time_ms: int
+    records: tuple[r.Record, ...]
+
+
+class Decoder:
+    """For one set: its files' tables in order."""
+
+    def __init__(self) -> None:
+        self._memory = RebalanceMemory()
+
+    def moments(self, table: pa.Table) -> Iterator[RecordedMoment]:
+        """All moments of a file. Raises RowError where rows make no sense."""
+        try:
+            yield from self._moments(table)
+        except (msgspec.MsgspecError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise RowError(f"a row makes no sense: {error}"[:200]) from None
+
+    def _moments(self, table: pa.Table) -> Iterator[RecordedMoment]:
+        of: _Columns = {name: _values(table.column(name)) for name in table.column_names}
+        numbers = table.column("record").to_numpy()
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+        head, records = None, list[r.Record]()
+        for start, end in pairwise([*starts, len(numbers)]):
+            if of["kind"][start] != MOMENT:
+                records.append(self._record(of, start, end))
+                continue
+            if head is not None:
+                yield _moment(of, head, records)
+            head, records = start, []
+        if head is not None:
+            yield _moment(of, head, records)
+
+    def _record(self, of: _Columns, start: int, end: int) -> r.Record:
+        name = of["kind"][start]
+        fields: dict[str, Any] = {"zxid": of["zxid"][start], "time_ms": of["time_ms"][start]}
+        if name == REBALANCED:
+            if (group := of["group"][start]) is None:
+                raise ValueError("rebalances of no group")
+            new = msgspec.json.decode(of["payload"][start], type=NewRebalances)
+            return self._memory.whole(group, new, fields)
+        kind = _KINDS[name]
+        fields |= {column: of[column][start] for column in _NAMING if of[column][start] is not None}
+        fields |= decode_payload(name, of["payload"][start])
+        if kind is r.PartitionStatesWritten:
+            return r.PartitionStatesWritten(topic=fields["topic"], states=_states(of, start, end))
+        if kind is r.PartitionStatesRemoved:
+            fields["partitions"] = [number for number in of["partition"][start:end] if number is not None]
+        elif kind is r.TopicAssigned:
+            fields |= _assigned(of, start, end)
+        elif of["partition"][start] is not None:
+            fields["partition"] = (fields.pop("topic"), of["partition"][start])
+        return msgspec.convert(fields, kind, str_keys=True)
+
+
+def _values(column: Any) -> list[Any]:
+    return [None] * len(column) if column.null_count == len(column) else column.to_pylist()
+
+
+def _moment(of: _Columns, head: int, records: list[r.Record]) -> RecordedMoment:
+    at_ms, zxid, time_ms = (of[name][head] for name in ("at_ms", "zxid", "time_ms"))
+    if None in (at_ms, zxid, time_ms):
+        raise ValueError("a moment is not whole")
+    return RecordedMoment(at_ms, zxid, time_ms, tuple(records))
+
+
+def _states(of: _Columns, start: int, end: int) -> tuple[r.PartitionState, ...]:
+    columns = {name: of[name][start:end] for name in STATE_FIELDS}
+    if columns["partition"] == [None]:
+        return ()
+    if any(None in values for values in columns.values()):
+        raise ValueError("a partition's state is not whole")
+    columns["isr"] = [tuple(isr) for isr in columns["isr"]]
+    payloads: list[str | None] = of["payload"][start:end]
+    told = {text: _told(text) for text in set(payloads)}  # few texts, which many rows share
+    both = (*(columns[name] for name in STATE_FIELDS), *zip(*(told[text] for text in payloads), strict=True))
+    return tuple(map(r.PartitionState, *both))
+
+
+def _told(payload: str | None) -> tuple[tuple[int, ...] | None, ...]:
+    found = {} if payload is None else msgspec.json.decode(payload, type=dict[str, tuple[int, ...]])
+    return tuple(found.get(name) for name in TOLD_FIELDS)
+
+
+def _assigned(of: _Columns, start: int, end: int) -> dict[str, dict[int, list[int]]]:
+    numbers = of["partition"][start:end]
+    return {
+        name: {
+            number: brokers for number, brokers in zip(numbers, of[name][start:end], strict=True) if brokers is not None
+        }
+        for name in ("replicas", "adding", "removing")
+    }
 
 
 def image_at(folder: ClusterFolder, at_ms: int | None = None) -> ClusterImage:

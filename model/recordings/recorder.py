@@ -34,7 +34,7 @@ from model.cluster.topic_image import (
 from model.recordings.folder import DAY_MS, RecordingError, cluster_path, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
-from model.recordings.rows import Encoder
+from model.recordings.playback import Encoder
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pyspark import SparkConf, SparkContext, java_gateway
 
+from model.analyses import AnalysisError, JobCancelled
 from model.analyses.analysis import Arrays, Scanning, Unit, pack, tasks_for
-from model.analyses.errors import AnalysisError, JobCancelled
 from spark_tasks import arrow_arrays
 from spark_tasks.messages import JobFailed, JobResult, Run, SparkLost
 from spark_tasks.registry import Batch, KernelTask, failure, find, warm

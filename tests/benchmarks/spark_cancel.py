@@ -18,8 +18,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from model.analyses import JobCancelled
 from model.analyses.analysis import Analysis
-from model.analyses.errors import JobCancelled
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.forecast.assumptions import USUAL

@@ -27,8 +27,8 @@ from model.cluster.records import BrokerLost, BrokerRegistered, PartitionState, 
 from model.recordings.folder import DAY_MS, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
+from model.recordings.playback import Encoder
 from model.recordings.recorder import records_between
-from model.recordings.rows import Encoder
 from tests.benchmarks.drill import cluster
 from tests.benchmarks.figure import Figure
 from tests.spark.running_spark import RunningSpark

@@ -17,8 +17,7 @@ from statistics import median
 import msgspec
 import numpy as np
 
-from model.analyses import analysis
-from model.analyses.errors import JobCancelled
+from model.analyses import JobCancelled, analysis
 from model.sandbox.processes import GONE, ZOMBIE, process_state
 from spark_tasks import arrow_arrays
 from spark_tasks.messages import SparkOptions

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from model.cluster.ids import OFFSETS_TOPIC
-from model.consumers.group_coordinator.offsets_topic import GroupRecord, ValueVersions, read_record, write_record
+from model.consumers.group_coordinator.stored_formats import GroupRecord, ValueVersions, read_record, write_record
 from model.log.records import Damage, RecordBatch, records_of, scan
 from model.sandbox.java import java_environment
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper

@@ -10,8 +10,8 @@ from model.cluster.changes import changes_between
 from model.cluster.cluster_image import EMPTY, ClusterImage, records_of
 from model.cluster.findings import find
 from model.cluster.snapshot_image import document_of
+from model.recordings.playback import Encoder
 from model.recordings.recorder import records_between
-from model.recordings.rows import Encoder
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.hostile_input.shown import check_lines, check_shown

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import msgspec
 
+from model.analyses import AnalysisError
 from model.analyses.drills.results import (
     DEFAULT_RATE,
     DrillParameters,
@@ -22,7 +23,6 @@ from model.analyses.drills.results import (
     document_of,
 )
 from model.analyses.drills.sweep import DRILLS
-from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import brokers, counted, listed

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import msgspec
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.forecast import assumptions
 from model.analyses.forecast.assumptions import USUAL, AssumptionError, Assumptions
 from model.analyses.forecast.clusters import Cluster

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.history.history import HISTORY, history_of, waves
 from model.analyses.history.results import (
     FOREVER_MS,

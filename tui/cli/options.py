@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from model.hosts.zookeeper.settings import ReadLimits
 from spark_tasks.messages import JobFailed, SparkLost

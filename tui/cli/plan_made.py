@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.image_arrays import racks_of
 from model.analyses.plans import (
     EACH_BROKER_FORMAT,

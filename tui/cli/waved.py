@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import click
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Analysis, Arrays, Course, Wave
 from model.analyses.engine_costs import KeptCosts, takes_long, work_of
-from model.analyses.errors import AnalysisError
 from spark_tasks.engines import OnProgress, costs_file, engines_of
 from spark_tasks.messages import JobFailed, SparkLost
 from spark_tasks.spark_client import Engine, EngineResult

@@ -17,13 +17,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.answer import ROWS, Lost, Subsets, answer, random_answer, random_subsets
 from model.analyses.drills.fates import Column, Fates, Numbers, flags, integers, numbered
 from model.analyses.drills.grid import NOBODY, Grid
 from model.analyses.drills.results import DrillParameters, DrillResult, FatalSet, FatalSets, LossChance
 from model.analyses.drills.sums import rows_of, rules_in, sums
-from model.analyses.errors import AnalysisError
 
 Ints = NDArray[np.int32]
 

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
-from model.analyses.errors import AnalysisError
 from model.analyses.fleets.scenarios import FleetParameters, FleetScenario, Scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings

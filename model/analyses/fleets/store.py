@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
-from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FleetRow, Stage, played, stage_of
 from model.analyses.fleets.scenarios import FleetParameters
 from model.cluster.whole_file import read_whole, write_whole

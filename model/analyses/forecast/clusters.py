@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays
-from model.analyses.errors import AnalysisError
 from model.analyses.forecast.assumptions import Assumptions, Calendar
 from model.analyses.forecast.machine import MOST_REPLICAS
 from model.analyses.forecast.sampling import HOUR_MS, Component, Longs, Restarts, Times

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
-from model.analyses.errors import AnalysisError
 from model.analyses.forecast.clusters import Cluster
 from model.analyses.forecast.kernel import Block, Episodes, Layout, episodes_of, layout_of, play_block
 from model.analyses.forecast.lockstep import EVENTS, MEASURES

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import run_here
-from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.forecast.assumptions import Assumptions, learnt

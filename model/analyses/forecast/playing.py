@@ -10,7 +10,7 @@ from hashlib import sha256
 import msgspec
 import numpy as np
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.forecast.assumptions import Assumptions
 from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
 from model.analyses.forecast.figures import (

@@ -12,11 +12,10 @@ from typing import Any
 
 import msgspec
 
-from model.analyses import analysis
+from model.analyses import AnalysisError, analysis
 from model.analyses.analysis import Arrays, Unit, Wave, stretches
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
-from model.analyses.errors import AnalysisError
 from model.analyses.history.facts import KINDS, told_by
 from model.analyses.history.results import (
     FOREVER_MS,

@@ -21,7 +21,7 @@ from model.consumers.group_coordinator.group import (
     OffsetsWrite,
     SupportedProtocol,
 )
-from model.consumers.group_coordinator.offsets_topic import OffsetsTopicRecord
+from model.consumers.group_coordinator.stored_formats import OffsetsTopicRecord
 
 NO_MEMBER_ID = ""
 

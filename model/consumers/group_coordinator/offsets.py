@@ -40,7 +40,7 @@ from model.consumers.group_coordinator.group import (
     GroupSettings,
     OffsetsWrite,
 )
-from model.consumers.group_coordinator.offsets_topic import GroupRecord, OffsetRecord, OffsetsTopicRecord
+from model.consumers.group_coordinator.stored_formats import GroupRecord, OffsetRecord, OffsetsTopicRecord
 from model.consumers.group_coordinator.stored_groups import told_of_commit
 
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted
-from model.consumers.group_coordinator.consumer_protocol import UnreadableError, owners_of, subscribed_topics
 from model.consumers.group_coordinator.events_and_commands import (
     AnswerSync,
     AppendCompleted,
@@ -37,6 +36,7 @@ from model.consumers.group_coordinator.group import (
     PastRebalance,
     remember,
 )
+from model.consumers.group_coordinator.stored_formats import UnreadableError, owners_of, subscribed_topics
 from model.consumers.group_coordinator.stored_groups import group_record, told_of_group_write
 
 

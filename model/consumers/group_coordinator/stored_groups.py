@@ -11,7 +11,6 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.consumer_protocol import UnreadableError, owners_of, subscribed_topics
 from model.consumers.group_coordinator.group import (
     CONSUMER_PROTOCOL_TYPE,
     EMPTY,
@@ -21,12 +20,15 @@ from model.consumers.group_coordinator.group import (
     Member,
     SupportedProtocol,
 )
-from model.consumers.group_coordinator.offsets_topic import (
+from model.consumers.group_coordinator.stored_formats import (
     GroupRecord,
     OffsetRecord,
     OffsetsTopicRecord,
     StoredGroup,
     StoredMember,
+    UnreadableError,
+    owners_of,
+    subscribed_topics,
 )
 
 _GROUP_ERRORS: Mapping[str, str] = MappingProxyType(

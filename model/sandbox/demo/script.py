@@ -13,7 +13,7 @@ import msgspec
 from model.cluster import records as r
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import CLASSIC, LogDir, Member
-from model.consumers.group_coordinator.offsets_topic import partition_of
+from model.consumers.group_coordinator.stored_formats import partition_of
 from model.hosts.memory_zookeeper.state import ServerState, answer, end_session, new_server, open_session
 from model.sandbox.demo.state import ClassicGroup, DemoPlan, DemoState, consumed, log_end, opening_state
 from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession, next_change, opening_commands

@@ -17,8 +17,14 @@ from kio.schema.errors import ErrorCode
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import CLASSIC, CONSUMER, REBALANCING, SHARE, Member
 from model.cluster.records import GroupDescribed
-from model.consumers.group_coordinator.consumer_protocol import UnreadableError, assigned_partitions, subscribed_topics
-from model.consumers.group_coordinator.offsets_topic import GroupRecord, StoredGroup, read_record
+from model.consumers.group_coordinator.stored_formats import (
+    GroupRecord,
+    StoredGroup,
+    UnreadableError,
+    assigned_partitions,
+    read_record,
+    subscribed_topics,
+)
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Encoded, Entity, encode, later_version, shaped, shapes
 from model.hosts.wire.names import ApiKey, UnsupportedVersionError, error_name

@@ -16,7 +16,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import CLASSIC, CONSUMER
-from model.consumers.group_coordinator.offsets_topic import partition_of
+from model.consumers.group_coordinator.stored_formats import partition_of
 from model.hosts.kafka_client import (
     LATEST,
     NOBODY,

@@ -18,8 +18,7 @@ from model.cluster.cluster_image import records_of
 from model.cluster.snapshot_file import read_snapshot
 from model.recordings.folder import RecordingError, clusters_in, part_path
 from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
-from model.recordings.playback import image_at, images, stretch_around
-from model.recordings.rows import Encoder
+from model.recordings.playback import Encoder, image_at, images, stretch_around
 from model.sources.addresses import RecordingName
 from model.sources.file_source import RecordingSource
 from model.sources.source import Batch, SourceError, SourceStatus

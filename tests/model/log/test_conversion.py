@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.log.appending import from_client
-from model.log.conversion import converted
 from model.log.names import LogError
 from model.log.records import (
     Codec,
@@ -26,6 +25,7 @@ from model.log.records import (
     encode_message_set,
     scan,
 )
+from model.log.records.encoding import converted
 from model.log.settings import LogSettings
 from tests.model.log.batches import encode_end_transaction_marker
 from tests.model.log.records.contents import records_in, sound

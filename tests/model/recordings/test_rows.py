@@ -13,7 +13,7 @@ from model.cluster.cluster_image import Provenance
 from model.cluster.image_parts import Rebalance
 from model.cluster.records import GroupRebalancesSeen, PartitionState, PartitionStatesWritten, Record
 from model.recordings.format import SCHEMA
-from model.recordings.rows import Decoder, Encoder, RecordedMoment, RowError
+from model.recordings.playback import Decoder, Encoder, RecordedMoment, RowError
 from tests.model.cluster.strategies import RECORDS, histories
 
 whens = st.lists(st.tuples(st.integers(0, 2**40), histories), max_size=3)

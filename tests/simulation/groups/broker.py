@@ -11,7 +11,7 @@ from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import FetchedOffset, fetch_offsets
 from model.consumers.group_coordinator.events_and_commands import Answer, GroupRequest
-from model.consumers.group_coordinator.offsets_topic import role_error
+from model.consumers.group_coordinator.stored_formats import role_error
 from model.controller.events_and_commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator

@@ -9,7 +9,7 @@ from typing import Any
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import FetchedOffset
 from model.consumers.group_coordinator.events_and_commands import AnswerCommit, CommitRequested
-from model.consumers.group_coordinator.offsets_topic import partition_of
+from model.consumers.group_coordinator.stored_formats import partition_of
 from tests.simulation.groups.broker import Broker, settings
 from tests.simulation.groups.member import Member
 from tests.simulation.groups.network import Network

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from model.consumers.group_coordinator.offsets_topic import OffsetsTopicRecord, read_record
+from model.consumers.group_coordinator.stored_formats import OffsetsTopicRecord, read_record
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
 from model.log.records import Record, RecordBatch, records_of, scan, stamp
 from tests.simulation.groups.network import Network

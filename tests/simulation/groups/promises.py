@@ -8,7 +8,7 @@ from typing import NamedTuple
 from model.cluster.ids import TopicPartition
 from model.consumers.group_coordinator.coordinate import FetchedOffset
 from model.consumers.group_coordinator.events_and_commands import AnswerCommit
-from model.consumers.group_coordinator.offsets_topic import GroupRecord, OffsetRecord, StoredGroup
+from model.consumers.group_coordinator.stored_formats import GroupRecord, OffsetRecord, StoredGroup
 from tests.simulation.groups.member import Member
 from tests.simulation.groups.offsets_partition import Batch, OffsetsPartition
 from tests.simulation.groups.protocol import COOPERATIVE, claim_in, owned_in

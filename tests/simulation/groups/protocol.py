@@ -10,8 +10,8 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.consumers.assignors.case import Case, CaseMember
 from model.consumers.assignors.strategies import assign, strategy_named
-from model.consumers.group_coordinator.consumer_protocol import assigned_partitions
 from model.consumers.group_coordinator.events_and_commands import JoinedMember
+from model.consumers.group_coordinator.stored_formats import assigned_partitions
 
 COOPERATIVE = "cooperative-sticky"
 

@@ -17,11 +17,11 @@ import msgspec
 import numpy as np
 import pytest
 
+from model.analyses import JobCancelled
 from model.analyses.analysis import Analysis, Arrays, Course, run_here
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.engine_costs import EngineCosts, KeptCosts, SparkCosts, Timing
-from model.analyses.errors import JobCancelled
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.previews.group_arrays import stage

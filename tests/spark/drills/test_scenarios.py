@@ -15,13 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.analyses import analysis
+from model.analyses import AnalysisError, analysis
 from model.analyses.analysis import Arrays
 from model.analyses.drills import grid
 from model.analyses.drills.fates import summed
 from model.analyses.drills.results import Counts, DrillParameters, DrillResult, Kind
 from model.analyses.drills.sweep import DRILLS
-from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import NO_LEADER

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 import spark_tasks
+from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit
-from model.analyses.errors import AnalysisError
 
 
 class SumsParameters(msgspec.Struct, frozen=True):

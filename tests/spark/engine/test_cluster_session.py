@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.analyses import analysis
-from model.analyses.errors import JobCancelled
+from model.analyses import JobCancelled, analysis
 from spark_tasks.session.spark_jobs import KEPT, PART_BYTES
 from tests.harness.waiting import eventually
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob, parent_of

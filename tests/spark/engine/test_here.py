@@ -8,8 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from model.analyses import analysis
-from model.analyses.errors import AnalysisError, JobCancelled
+from model.analyses import AnalysisError, JobCancelled, analysis
 from tests.spark.engine.sums import SUMS, SumsInPieces, SumsParameters
 
 ARRAYS = {"values": np.arange(1000)}

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.analyses import analysis
-from model.analyses.errors import JobCancelled
+from model.analyses import JobCancelled, analysis
 from spark_tasks import arrow_arrays
 from spark_tasks.messages import JobFailed, JobStatus
 from tests.harness.waiting import eventually

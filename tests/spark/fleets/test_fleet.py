@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import run_here
-from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FLEET, FleetRow, Stage, fleet_arrays, waves
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, left_out, pairs_step, scenarios
 from model.cluster.cluster_image import ClusterImage

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import Wave, run_here
-from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FLEET, FleetRow, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.fleets.store import (

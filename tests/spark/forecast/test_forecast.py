@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from model.analyses import AnalysisError
 from model.analyses.analysis import run_here
-from model.analyses.errors import AnalysisError
 from model.analyses.forecast.assumptions import USUAL, Assumptions
 from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
 from model.analyses.forecast.figures import YEAR_MS, figures_of, pair_of

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.analyses import analysis
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError, analysis
 from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import (
     BrokerHour,

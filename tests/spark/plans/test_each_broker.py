@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.analyses import analysis
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError, analysis
 from model.analyses.image_arrays import racks_of
 from model.analyses.plans import PLANS, EachBrokerParameters, EachBrokerResult, figures_of, plan_arrays
 from model.cluster.cluster_image import ClusterImage

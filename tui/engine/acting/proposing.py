@@ -22,7 +22,7 @@ from model.actions.partitions import grow_topic
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Step
 from model.actions.reset import Reset
 from model.actions.topics import NewTopic, create_topic, new_topic_paths
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.plans import figures_of
 from model.broker.settings.catalogue import said_of
 from model.cluster.cluster_delta import ClusterDelta

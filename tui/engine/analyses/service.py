@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from model.analyses.errors import AnalysisError, JobCancelled
+from model.analyses import AnalysisError, JobCancelled
 from model.cluster.cluster_image import ClusterImage
 from model.hosts.process import crash_line
 from model.planning.plan import Plan

@@ -19,10 +19,10 @@ from typing import Any
 
 import msgspec
 
+from model.analyses import AnalysisError
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.engine_costs import EngineCosts, Work, takes_long
-from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import (
     FIRST_MS,
     FLEET,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.plans import DrillFigures, figures_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted, replicas

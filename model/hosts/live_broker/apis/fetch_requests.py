@@ -25,8 +25,8 @@ from model.hosts.wire.frames import SIZE_BYTES
 from model.hosts.wire.messages import Entity, encode, shaped
 from model.hosts.wire.names import ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
-from model.log.conversion import converted
 from model.log.names import LogError
+from model.log.records.encoding import converted
 from model.log.segment_list import Ending
 
 NEWEST = 17

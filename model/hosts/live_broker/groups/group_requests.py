@@ -15,7 +15,7 @@ from kio.schema.errors import ErrorCode
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import DescribedGroup, describe, is_in_states
 from model.consumers.group_coordinator.events_and_commands import AnswerGroupDeletion, GroupDeletionRequested
-from model.consumers.group_coordinator.offsets_topic import role_error
+from model.consumers.group_coordinator.stored_formats import role_error
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped

@@ -12,11 +12,11 @@ from typing import Protocol
 from model.broker.settings import keys
 from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.consumers.group_coordinator.consumer_protocol import UnreadableError
 from model.consumers.group_coordinator.group import Group
-from model.consumers.group_coordinator.offsets_topic import (
+from model.consumers.group_coordinator.stored_formats import (
     CoordinatorRole,
     OffsetsTopicRecord,
+    UnreadableError,
     read_record,
     value_versions,
     write_record,

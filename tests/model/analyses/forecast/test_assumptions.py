@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.analyses.errors import AnalysisError
+from model.analyses import AnalysisError
 from model.analyses.forecast.assumptions import (
     RATES,
     USUAL,

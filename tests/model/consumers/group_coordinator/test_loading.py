@@ -13,7 +13,7 @@ from model.consumers.group_coordinator.events_and_commands import (
     GroupLoaded,
 )
 from model.consumers.group_coordinator.group import CommittedOffset, Group, GroupSettings, GroupState
-from model.consumers.group_coordinator.offsets_topic import GroupRecord, OffsetRecord, OffsetsTopicRecord
+from model.consumers.group_coordinator.stored_formats import GroupRecord, OffsetRecord, OffsetsTopicRecord
 from model.consumers.group_coordinator.stored_groups import LoadedRecords
 from tests.model.consumers.group_coordinator.traces import GROUP, ORDERS, Trace, assignment, stable
 

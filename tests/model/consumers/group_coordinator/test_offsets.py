@@ -14,7 +14,7 @@ from model.consumers.group_coordinator.events_and_commands import (
     PartitionsDeleted,
 )
 from model.consumers.group_coordinator.group import CommittedOffset, GroupState
-from model.consumers.group_coordinator.offsets_topic import GroupRecord, OffsetRecord
+from model.consumers.group_coordinator.stored_formats import GroupRecord, OffsetRecord
 from tests.model.consumers.group_coordinator.traces import GROUP, ORDERS, SETTINGS, Trace, stable, subscription
 
 PAYMENTS = TopicPartition("payments", 3)

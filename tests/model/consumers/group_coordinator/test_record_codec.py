@@ -10,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.consumer_protocol import UnreadableError, assigned_partitions, subscribed_topics
 from model.consumers.group_coordinator.group import CommittedOffset
-from model.consumers.group_coordinator.offsets_topic import (
+from model.consumers.group_coordinator.stored_formats import (
     GroupRecord,
     OffsetRecord,
     StoredGroup,
     StoredMember,
+    UnreadableError,
     ValueVersions,
+    assigned_partitions,
     read_record,
+    subscribed_topics,
     value_versions,
     write_record,
 )

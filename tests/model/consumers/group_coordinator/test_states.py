@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.consumers.group_coordinator.group import Group, GroupState
-from model.consumers.group_coordinator.offsets_topic import CoordinatorRole, partition_of, role_error
+from model.consumers.group_coordinator.stored_formats import CoordinatorRole, partition_of, role_error
 from tests.model.consumers.group_coordinator.traces import GROUP, Trace, settle, stable
 
 EMPTY, PREPARING = GroupState.EMPTY, GroupState.PREPARING_REBALANCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.consumers.group_coordinator.events_and_commands import JoinedMember, LeavingMember
 from model.consumers.group_coordinator.group import GroupState
-from model.consumers.group_coordinator.offsets_topic import GroupRecord
+from model.consumers.group_coordinator.stored_formats import GroupRecord
 from tests.model.consumers.group_coordinator.traces import Trace, assignment, stable, subscription
 
 

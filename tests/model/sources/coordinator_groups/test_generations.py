@@ -9,7 +9,7 @@ import pytest
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import Member
 from model.cluster.records import GroupDescribed
-from model.consumers.group_coordinator.offsets_topic import (
+from model.consumers.group_coordinator.stored_formats import (
     GroupRecord,
     StoredGroup,
     StoredMember,
