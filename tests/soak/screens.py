@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from tests.tui.data.asked import list_query, text_query
 from tui.engine.cluster.queries import ZnodeList
-from tui.engine.drill.queries import DrillText, DrillTimelineList
+from tui.engine.drill.queries import DrillText, DrillTimelineList, ScenarioList, SweepText
 from tui.engine.messages import ListQuery, TextQuery
 from tui.engine.queries import OwnershipList, PartitionList, TopicList
 from tui.engine.questions import DrillPlan, SweepQuestion
-from tui.engine.sweep.queries import ScenarioList, SweepText
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tui.engine.questions import PlanQuestion
 if TYPE_CHECKING:
     from model.planning.plan import Plan
     from tui.engine.acting.service import ActionService
-    from tui.engine.analyses.service import AnalysisService
+    from tui.engine.analysis_service import AnalysisService
     from tui.engine.logs.pages import LogPages
 
 
@@ -133,7 +133,7 @@ class LazyAnalyses:
     async def _opened(self) -> "AnalysisService":
         async with self._loading:
             if (service := self._service) is None:
-                module = await asyncio.to_thread(import_module, "tui.engine.analyses.service")
+                module = await asyncio.to_thread(import_module, "tui.engine.analysis_service")
                 kept = module.costs_file() if self._keeps else None
                 service = self._service = module.AnalysisService(
                     self._image, self._news, self._spark_master, kept, self._recording

@@ -20,18 +20,17 @@ from tui.engine.drill.course import course_picture
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
 from tui.engine.history import queries as of_past
+from tui.engine.history.past_pages import event_strip, past_comparison, past_event_text, past_window
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
 from tui.engine.opening import NO_WISH, ONLY_SHOWS
 from tui.engine.partitions.counts import partitions_picture
 from tui.engine.partitions.map import map_window
 from tui.engine.partitions.reasons import partition_text
 from tui.engine.partitions.topics import topic_text, topics_window
-from tui.engine.past.pages import event_strip, past_comparison, past_event_text, past_window
 from tui.engine.plots import plot_text
 from tui.engine.router import Entry, Router
 from tui.engine.sandbox.pages import process_text, sandbox_links, sandbox_processes, sandbox_standing
 from tui.engine.sandbox.picture import cluster_picture
-from tui.engine.sweep import queries as of_sweep
 
 NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
 NO_PROCESSES = f"{ONLY_SHOWS}: a sandbox is broken in a terminal"
@@ -82,12 +81,12 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_drill.CoursePicture, Router.of_drill, course_picture),
     Entry(of_drill.DrillPartitionText, Router.of_drill, partition_drill_text),
     # Analyses
-    Entry(of_sweep.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
-    Entry(of_sweep.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
-    Entry(of_sweep.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
-    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.pages.heat_page"),
-    Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
-    Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_drill.ScenarioList, Router.of_analysis, "drill.sweep_pages.sweep_scenarios"),
+    Entry(of_drill.DeathList, Router.of_analysis, "drill.sweep_pages.worst_deaths"),
+    Entry(of_drill.DeathText, Router.of_analysis, "drill.sweep_pages.scenario_text"),
+    Entry(of_drill.HeatList, Router.of_analysis, "drill.sweep_pages.heat_page"),
+    Entry(of_drill.SweepText, Router.of_analysis, "drill.sweep_pages.sweep_text"),
+    Entry(of_drill.ScenarioText, Router.of_analysis, "drill.sweep_pages.scenario_text"),
     Entry(queries.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),
     Entry(queries.LabStrategyList, Router.of_analysis, "lab.matrix.lab_strategies", wants=LAGS),
     Entry(queries.LabConsumerList, Router.of_analysis, "lab.rows.lab_consumers", wants=LAGS),

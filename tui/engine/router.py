@@ -21,14 +21,14 @@ from tui.engine.cluster.findings import Alerts
 from tui.engine.cluster.queries import Acknowledge, ControllerText, FindingList, RegistrationText
 from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.drill.playback import DrillService
+from tui.engine.history.past_pages import More
+from tui.engine.history.past_service import PastService, saved
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.jobs import Jobs, jobs_text
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
 from tui.engine.listing import Memory, Page, shown
 from tui.engine.messages import Answer, JobsText, ListQuery, Query, StopJobs, TextAnswer, TextQuery, TimeQuery, Wish
 from tui.engine.opening import ONLY_SHOWS
-from tui.engine.past.pages import More
-from tui.engine.past.service import PastService, saved
 from tui.engine.queries import (
     NO_SANDBOX,
     ConfirmProposal,

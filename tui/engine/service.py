@@ -25,11 +25,11 @@ from tui.engine.cluster.findings import Alerts
 from tui.engine.cluster.overview import header_facts
 from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.drill.playback import DrillService
+from tui.engine.history.past_service import PastService
 from tui.engine.jobs import Jobs
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
 from tui.engine.messages import Answer, Pulse, Query
 from tui.engine.opening import Opening
-from tui.engine.past.service import PastService
 from tui.engine.registry import REGISTRY
 from tui.engine.router import Router, Services
 from tui.engine.sandbox.service import SandboxService

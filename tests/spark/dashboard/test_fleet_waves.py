@@ -20,8 +20,8 @@ from spark_tasks.messages import JobFailed
 from spark_tasks.worker import Worker
 from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
-from tui.engine.analyses.service import AnalysisService
-from tui.engine.analyses.work import fleet_of
+from tui.engine.analysis_service import AnalysisService
+from tui.engine.analysis_work import fleet_of
 from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.questions import SweepQuestion
 

@@ -12,7 +12,7 @@ from model.analyses.previews.kernel import PREVIEWS, waves
 from model.analyses.previews.result import PreviewParameters, PreviewResult
 from tests.harness.waiting import eventually_async
 from tests.spark.previews.many_groups import many_groups
-from tui.engine.analyses.service import AnalysisService
+from tui.engine.analysis_service import AnalysisService
 from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.lab.pages import lab_text
 from tui.engine.queries import LabText

@@ -35,7 +35,7 @@ from tests.model.drills.clusters import cluster, topic
 from tests.spark.running_spark import RunningSpark
 from tests.tui.data.asked import ENTRIES
 from tui.app import analysis_choices
-from tui.engine.analyses.service import AnalysisService
+from tui.engine.analysis_service import AnalysisService
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Memory, loaded, shown
 from tui.engine.messages import STOPPABLE

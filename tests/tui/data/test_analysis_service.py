@@ -10,7 +10,7 @@ import pytest
 from model.cluster.cluster_image import ClusterImage
 from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
-from tui.engine.analyses.service import KEPT, AnalysisService
+from tui.engine.analysis_service import KEPT, AnalysisService
 from tui.engine.jobs import STOPPED
 from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
@@ -69,8 +69,8 @@ async def test_what_the_cluster_left_behind_is_stale_and_another_take_is_not() -
 async def test_which_failures_are_worst_is_remembered_for_a_cluster_and_worked_out_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tui.engine.analyses.service.LEAST_REST_S", 0.0)
-    monkeypatch.setattr("tui.engine.analyses.service.REST", 0)
+    monkeypatch.setattr("tui.engine.analysis_service.LEAST_REST_S", 0.0)
+    monkeypatch.setattr("tui.engine.analysis_service.REST", 0)
     desk = Desk(IMAGE)
     answer = await desk.answered(DeathsQuestion())
     await eventually_async(lambda: not desk.desk.under_way)

@@ -23,8 +23,8 @@ from tests.model.cluster.build import brokers, image, state, topic
 from tests.model.recordings.lives import START_MS, life, record
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, small_image
 from tui.engine.cluster.gauges import MOST_SAMPLES, RECENT, SAMPLE_MS, Counts, Gauges, counts_of
+from tui.engine.history.past_service import PastService
 from tui.engine.messages import TimeQuery
-from tui.engine.past.service import PastService
 
 IMAGE = small_image()
 BEGUN_MS = WRITTEN_MS // SAMPLE_MS * SAMPLE_MS

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.app.widgets.drawing import EDGES, GAP, lay_out, modest_need, needs_of, titles
+from tui.engine.drill.sweep_pages import scenario_columns
 from tui.engine.rows import Column, Row
-from tui.engine.sweep.pages import scenario_columns
 from tui.engine.text import cells
 
 COLUMNS = st.lists(

@@ -26,6 +26,8 @@ from tui.engine.drill.queries import (
     STARTS,
     AtSecond,
     CoursePicture,
+    DeathList,
+    DeathText,
     DrillBrokerList,
     DrillMapList,
     DrillMomentText,
@@ -39,7 +41,6 @@ from tui.engine.drill.queries import (
 from tui.engine.link import DataLost
 from tui.engine.messages import STOPPABLE
 from tui.engine.questions import NO_DRILL, DrillPlan
-from tui.engine.sweep.queries import DeathList, DeathText
 from tui.engine.view_state import VIEWS, SwitchView, ViewState
 
 LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding"

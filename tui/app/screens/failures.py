@@ -18,6 +18,7 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.drill import choices as drill_choices
+from tui.engine.drill.queries import HeatList, ScenarioList, ScenarioText, SweepText
 from tui.engine.messages import ListQuery
 from tui.engine.queries import (
     ForecastActionList,
@@ -26,7 +27,6 @@ from tui.engine.queries import (
     ForecastText,
     ForecastTopicList,
 )
-from tui.engine.sweep.queries import HeatList, ScenarioList, ScenarioText, SweepText
 from tui.engine.view_state import Filter, Narrow, ViewState
 
 PAIRS = "Pairs: partitions lost, offline or under min ISR"

@@ -1,1 +1,1 @@
-"""A drill that was played: looked up moment by moment, as rows and as texts."""
+"""A drill that was played, moment by moment, and drills over the whole cluster: as rows, texts and maps."""

@@ -1,9 +1,9 @@
-"""What can be asked about a drill: what is played, lists, texts. Values; both processes load this."""
+"""What can be asked about drills: one that is played, and those over the whole cluster. Both processes load this."""
 
 import msgspec
 
 from tui.engine.messages import ListQuery, PictureQuery, TextQuery
-from tui.engine.questions import NO_DRILL, DrillPlan
+from tui.engine.questions import NO_DEATHS, NO_DRILL, NO_SWEEP, DeathsQuestion, DrillPlan, SweepQuestion
 
 DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
 """The marks of brokers in a drill's list; GONE is dead before it begins, and stays so."""
@@ -89,3 +89,50 @@ class DrillMomentText(TextQuery, frozen=True, kw_only=True):
 
 class DrillPartitionText(DrillMomentText, frozen=True):
     name = "drill-partition"
+
+
+class ScenarioList(ListQuery, frozen=True, kw_only=True):
+    """Every scenario that is listed, the worst first."""
+
+    name = "sweep-scenarios"
+    question: SweepQuestion = NO_SWEEP
+    cell: tuple[str, str] = ("", "")
+    """Of a fleet only what counts in this cell of the map; empty: everything."""
+
+
+class DeathList(ListQuery, frozen=True, kw_only=True):
+    """Every broker, and every rack of several, by what their failure would do; the worst first."""
+
+    name = "drill-deaths"
+    question: DeathsQuestion = NO_DEATHS
+
+
+class HeatList(ListQuery, frozen=True, kw_only=True):
+    name = "sweep-heat"
+    question: SweepQuestion = NO_SWEEP
+    offset: int = 0
+    """First column in view."""
+    column: str = ""
+    """What the cursor that goes across the map is on."""
+    is_filled: bool = True
+    """Whether cells can be told apart by the colour that fills them."""
+
+
+class SweepText(TextQuery, frozen=True, kw_only=True):
+    """What the sweep says as a whole, and of the cell under the heat map's cursor, `("b1", "b4")`."""
+
+    name = "sweep"
+    question: SweepQuestion = NO_SWEEP
+    cell: tuple[str, str] = ("", "")
+
+
+class ScenarioText(TextQuery, frozen=True, kw_only=True):
+    name = "sweep-scenario"
+    question: SweepQuestion = NO_SWEEP
+
+
+class DeathText(TextQuery, frozen=True, kw_only=True):
+    """The scenario of the list of deaths whose name is the key."""
+
+    name = "drill-death"
+    question: DeathsQuestion = NO_DEATHS

@@ -1,1 +1,1 @@
-"""What recordings tell of days and months, as pictures, rows and texts."""
+"""Moments past, which one is meant and what it looked like; what recordings tell of days and months."""

@@ -9,7 +9,7 @@ from typing import Any
 from model.cluster.cluster_image import ClusterImage
 from tests.tui.data.asked import ENTRIES, list_query, text_query
 from tests.tui.data.small_cluster import NOW_MS
-from tui.engine.analyses.service import AnalysisService
+from tui.engine.analysis_service import AnalysisService
 from tui.engine.messages import STOPPABLE, TextAnswer
 from tui.engine.queries import WritePlan
 from tui.engine.questions import PlanQuestion, Question

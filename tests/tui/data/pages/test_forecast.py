@@ -16,7 +16,7 @@ from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
 from tests.tui.data.asked import ENTRIES, list_query, text_query
 from tests.tui.data.small_cluster import NOW_MS
-from tui.engine.analyses.service import AnalysisService
+from tui.engine.analysis_service import AnalysisService
 from tui.engine.forecast import ForecastSoFar, Scale
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Memory, loaded, shown

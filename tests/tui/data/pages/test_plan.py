@@ -13,7 +13,7 @@ from model.cluster.snapshot_file import read_snapshot
 from tests.model.planning.clusters import cluster
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of
-from tui.engine.analyses.work import known_sizes
+from tui.engine.analysis_work import known_sizes
 from tui.engine.questions import PlanQuestion
 
 IMAGE = cluster(

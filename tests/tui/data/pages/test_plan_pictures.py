@@ -13,7 +13,7 @@ from model.planning.planner import plan
 from model.planning.request import PlanRequest
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.pages.test_plan import IMAGE, SKEWED
-from tui.engine.analyses.work import known_sizes
+from tui.engine.analysis_work import known_sizes
 from tui.engine.glyphs import PAIRS, paired
 from tui.engine.plan.pictures import Copies, copies_of, matrix, short
 from tui.engine.questions import PlanQuestion

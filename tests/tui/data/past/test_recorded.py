@@ -17,9 +17,9 @@ from model.sources.file_source import RecordingSource
 from model.sources.timeline import Timeline
 from tests.model.cluster.build import brokers
 from tests.model.recordings.lives import START_MS, life, record
+from tui.engine.history.past_service import PastService
 from tui.engine.jobs import Jobs
 from tui.engine.messages import Direction, TimeAnswer, TimeQuery
-from tui.engine.past.service import PastService
 
 COUNT = 31
 TOLD = life([

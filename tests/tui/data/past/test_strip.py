@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from model.cluster.changes import Change
 from tests.tui.data.small_cluster import WRITTEN_MS, moment_of, small_image, text_of
 from tui.engine.cluster.queries import COMMITTED
+from tui.engine.history.past_pages import More, event_strip, strip_of
+from tui.engine.history.past_service import PastService
 from tui.engine.history.queries import EventStrip
 from tui.engine.listing import Memory
-from tui.engine.past.pages import More, event_strip, strip_of
-from tui.engine.past.service import PastService
 
 IMAGE = small_image()
 

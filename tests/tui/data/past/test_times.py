@@ -17,7 +17,7 @@ from model.sources.feed import Feed
 from model.sources.source import Batch
 from model.sources.timeline import Timeline
 from model.sources.timeline_window import Window
-from tui.engine.past.moments import NoSuchMoment, sought
+from tui.engine.history.moments import NoSuchMoment, sought
 
 NOON_MS = 1_700_049_600_000 - 1_700_049_600_000 % 86_400_000 + 12 * 3_600_000
 MINUTE_MS = 60_000

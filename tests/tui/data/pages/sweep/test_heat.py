@@ -14,14 +14,14 @@ from model.analyses.drills.results import Counts, DrillParameters, DrillResult, 
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.image_arrays import arrays_of, racks_of
 from tests.tui.data.small_cluster import rows_of, small_image, text_of
+from tui.engine.drill.heat import SHADES, affected, clustered, heat_cell, heat_of, sweep_heat
+from tui.engine.drill.queries import DeathList, HeatList, ScenarioList, SweepText
+from tui.engine.drill.sweep_pages import SCENARIO_COUNTS, badness, sweep_scenarios, sweep_text, worst_deaths
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Memory
 from tui.engine.palette import HEATS
 from tui.engine.questions import DeathsQuestion, SweepQuestion
 from tui.engine.rows import Window
-from tui.engine.sweep.heat import SHADES, affected, clustered, heat_cell, heat_of, sweep_heat
-from tui.engine.sweep.pages import SCENARIO_COUNTS, badness, sweep_scenarios, sweep_text, worst_deaths
-from tui.engine.sweep.queries import DeathList, HeatList, ScenarioList, SweepText
 
 IMAGE = small_image()
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))

@@ -14,6 +14,7 @@ import msgspec
 
 from model.analyses.drills.results import DrillResult, HeatMap, ScenarioOutcome
 from model.cluster.cluster_image import ClusterImage
+from tui.engine.drill.queries import HeatList
 from tui.engine.filters import Texts
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import (
@@ -31,7 +32,6 @@ from tui.engine.partitions.counts import rack_name
 from tui.engine.partitions.map import RACK
 from tui.engine.partitions.rows import EDGES
 from tui.engine.rows import Column, Line, Row, Span, Window, line, span
-from tui.engine.sweep.queries import HeatList
 
 SHADES_OF = (("unclean", 6), ("newly_offline", 4), ("newly_under_min_isr", 2))
 """Field of Counts, and the first of its two steps of heat; below them are leaders that move, and nothing at all."""

@@ -21,11 +21,11 @@ from tui.engine.cluster.events import event_text, folded_window
 from tui.engine.cluster.overview import partitions_found
 from tui.engine.cluster.queries import COMMITTED
 from tui.engine.glyphs import area
+from tui.engine.history.moments import happened
+from tui.engine.history.past_service import STANDS_STILL, PastService
 from tui.engine.history.queries import ComparisonText, EventStrip, PastEventList, PastEventText
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
-from tui.engine.past.moments import happened
-from tui.engine.past.service import STANDS_STILL, PastService
 from tui.engine.rows import Line, Span, Window, line, span
 from tui.engine.sheets import (
     SEVERITY_MARKS,

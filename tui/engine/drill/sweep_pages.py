@@ -12,6 +12,10 @@ from model.analyses.drills.results import DrillResult, LossChance, ScenarioOutco
 from model.cluster.texts import counted
 from model.drills.voters import not_forecast
 from tui.engine import glyphs
+from tui.engine.drill.fleet import KINDS as FLEETS
+from tui.engine.drill.fleet import fleet_heat, fleet_row_text, fleet_scenarios, fleet_summary
+from tui.engine.drill.heat import SHADES_OF, affected, legend, sweep_heat, thing_of, worst_of_each
+from tui.engine.drill.queries import DeathList, DeathText, HeatList, ScenarioList, ScenarioText, SweepText
 from tui.engine.filters import Field, Numbers, Texts, whole_numbers
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory, place_in
@@ -19,10 +23,6 @@ from tui.engine.messages import TextAnswer
 from tui.engine.questions import SweepQuestion
 from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
-from tui.engine.sweep.fleet import KINDS as FLEETS
-from tui.engine.sweep.fleet import fleet_heat, fleet_row_text, fleet_scenarios, fleet_summary
-from tui.engine.sweep.heat import SHADES_OF, affected, legend, sweep_heat, thing_of, worst_of_each
-from tui.engine.sweep.queries import DeathList, DeathText, HeatList, ScenarioList, ScenarioText, SweepText
 
 SCENARIO_COUNTS = (
     ("unclean", "lost", "error"),

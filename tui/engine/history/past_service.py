@@ -19,9 +19,9 @@ from model.sources.timeline import Instant, Timeline
 from model.sources.timeline_window import NOTHING, Remembering, Window, recorded_ms, seq_at, window_around
 from tui.engine.cluster.gauges import Gauges, Recent, sampled
 from tui.engine.cluster.overview import header_facts
+from tui.engine.history.moments import Marks, NoSuchMoment, TimePosition, gone, happened
 from tui.engine.jobs import Jobs
 from tui.engine.messages import TimeAnswer, TimeQuery
-from tui.engine.past.moments import Marks, NoSuchMoment, TimePosition, gone, happened
 from tui.engine.sheets import clock_text, date_text
 
 

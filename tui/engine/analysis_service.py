@@ -19,7 +19,7 @@ from model.planning.request import PlanError
 from spark_tasks.engines import Engines, costs_file
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
 from spark_tasks.spark_client import EngineResult
-from tui.engine.analyses.work import worked_out
+from tui.engine.analysis_work import worked_out
 from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery

@@ -15,6 +15,8 @@ from model.analyses.fleets.scenarios import GENERATORS, left_out
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from tui.engine import glyphs
+from tui.engine.drill.heat import ITSELF, SHADES, Grid, drawn_map, legend
+from tui.engine.drill.queries import HeatList, ScenarioList
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory
@@ -22,8 +24,6 @@ from tui.engine.messages import TextAnswer
 from tui.engine.partitions.counts import rack_name
 from tui.engine.rows import Column, Line, Row, Span, Window, line, span
 from tui.engine.sheets import Sheet, duration_text
-from tui.engine.sweep.heat import ITSELF, SHADES, Grid, drawn_map, legend
-from tui.engine.sweep.queries import HeatList, ScenarioList
 
 NEVER, LOST = 6, 7
 """Steps of heat: a partition that has no leader in the end; one whose leader was elected out of sync."""

@@ -1,1 +1,0 @@
-"""Sweeps, previews and plans, worked out in this process or on Spark, and kept. It reaches no cluster."""

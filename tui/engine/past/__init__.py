@@ -1,1 +1,0 @@
-"""Which past moment is meant, what it looked like, and saving it."""
