@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from model.actions import Reset
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Found, Proposal, Step, create, delete, put
-from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage
 from model.cluster.texts import counted, listed

@@ -18,9 +18,9 @@ from model.cluster.records import TopicAssigned
 from model.cluster.texts import counted
 from model.cluster.texts import replicas as replica_list
 from model.cluster.topic_image import NOBODY, TopicImage, rows_of
+from model.controller import Refusal
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.placement import RackMode
-from model.controller.refusal import Refusal
 from model.controller.topic_validation import PartitionAddition, add_partitions
 from model.znodes.paths import topic_path
 from model.znodes.payload import UnusablePayloadError

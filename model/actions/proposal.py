@@ -13,9 +13,9 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import Record
 from model.cluster.topic_image import TopicImage, unpadded
+from model.controller import Refusal
 from model.controller.generations import LATEST, Generation
 from model.controller.placement import BrokerMetadata, RackMode, brokers_by_mode
-from model.controller.refusal import Refusal
 
 Operation = Literal["create", "set", "delete", "check"]
 """A `check` writes nothing: it says of a znode that it must not have changed."""

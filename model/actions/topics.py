@@ -32,8 +32,8 @@ from model.cluster.texts import brokers, counted, listed
 from model.cluster.texts import brokers as broker_names
 from model.cluster.texts import replicas as replica_list
 from model.cluster.topic_image import TopicImage
+from model.controller import Refusal
 from model.controller.placement import PlacementRequest, RackMode, place
-from model.controller.refusal import Refusal
 from model.controller.topic_validation import (
     TopicCreation,
     colliding,

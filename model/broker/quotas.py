@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.znodes.configs import DEFAULT_ENTITY
 
 

@@ -21,9 +21,9 @@ import msgspec
 
 from model.cluster.ids import NO_LEADER
 from model.cluster.texts import brokers, replicas
+from model.controller import KafkaError, Refusal
 from model.controller.events_and_commands import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment, without
-from model.controller.refusal import KafkaError, Refusal
 
 
 class Strategy(Enum):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.znodes.cluster import FinalizedFeatures, FinalizedLevels, SupportedVersions
 
 DISABLED, ENABLED = 0, 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 
 Placement = dict[int, tuple[int, ...]]
 """Replicas by partition, the preferred one first."""

@@ -19,10 +19,9 @@ import msgspec
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.texts import listed
 from model.cluster.texts import replicas as replica_list
-from model.controller import elections
+from model.controller import Refusal, elections
 from model.controller.elections import Ballot, Strategy
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.controller.refusal import Refusal
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.znode_formats import ReassignmentRules
 

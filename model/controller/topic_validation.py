@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import msgspec
 
 from model.cluster.texts import replicas as replica_list
+from model.controller import Refusal
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.placement import BrokerMetadata, Placement, PlacementRequest, place, start_for_added_partitions
-from model.controller.refusal import Refusal
 
 LONGEST = 249
 """In characters, from 0.10.0 on; before, 255. A partition's folder is named for its topic and may not get too long."""

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from model.cluster.changes import Change, changes_between
+from model.cluster.change import Change
+from model.cluster.changes import changes_between
 from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Findings, find

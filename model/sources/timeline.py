@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_image import EMPTY, ClusterImage, differing_keys
 from model.cluster.image_parts import GroupImage
 from model.cluster.topic_image import TopicImage

@@ -18,8 +18,7 @@ from model.cluster.findings import find
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import CLASSIC
 from model.sandbox.demo.demo import DemoCluster, DemoSandbox, DemoSource, past_of
-from model.sandbox.demo.large_plan import LARGE
-from model.sandbox.demo.script import STEP_MS, Script, classic_groups
+from model.sandbox.demo.script import LARGE, STEP_MS, Script, classic_groups
 from model.sandbox.demo.state import ClassicGroup, new_client, opening_state
 from model.sandbox.demo.tree import broker_session, next_change
 from model.sandbox.embedded_zookeeper import start_zookeeper

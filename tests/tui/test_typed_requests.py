@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.actions.reset import Reset
+from model.actions import Reset
 from model.cluster.ids import TopicPartition
 from tui.app.commands import REQUESTS, completed
 from tui.cli import typed_requests

@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 import click
 import msgspec
 
+from model.actions import Reset
 from model.actions.proposal import ActionRefused, Proposal
-from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
 from model.cluster.whole_file import MOST_FACTS, read_text, read_whole
 from model.controller.topic_validation import topic_name_problem

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from model.actions.reset import Reset
+from model.actions import Reset
 from model.cluster.ids import TopicPartition
 
 

@@ -12,8 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
-from model.cluster.changes import Change
-from model.cluster.changes.change import SEVERITY
+from model.cluster.change import SEVERITY, Change
 from model.sources.combined_source import CombinedSource
 from model.sources.feed import Feed, Moment
 from model.sources.source import Attentive, Source

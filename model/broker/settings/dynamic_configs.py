@@ -36,7 +36,7 @@ from model.broker.settings.keys import (
 )
 from model.broker.settings.kinds import Key, as_text
 from model.broker.settings.settings import Settings, listener_refusals, settings_of_topic, topic_defaults
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 
 NONE: Mapping[str, str] = MappingProxyType({})
 _FAMILIES = (

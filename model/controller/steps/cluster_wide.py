@@ -13,6 +13,7 @@ KIP-730 (3.0); `onControllerFailover` ("delete-expired-tokens"), `DelegationToke
 from collections.abc import Iterable, Iterator, Mapping
 
 from model.cluster.texts import counted, listed
+from model.controller import Refusal
 from model.controller.context import ControllerContext, Step, StepOutcome
 from model.controller.events_and_commands import AnswerRequest, FeatureOutcome, ProducerIds, StartTimer
 from model.controller.features import (
@@ -22,7 +23,6 @@ from model.controller.features import (
     finalized_levels,
     update_problem,
 )
-from model.controller.refusal import Refusal
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.cluster import (
     FinalizedFeatures,

@@ -8,6 +8,7 @@ Source: `KafkaController.processReplicaLeaderElection`, `onReplicaElection`, `ch
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted, listed
+from model.controller import Refusal
 from model.controller.context import ControllerContext, Step, StepOutcome
 from model.controller.elections import Strategy
 from model.controller.events_and_commands import (
@@ -17,7 +18,6 @@ from model.controller.events_and_commands import (
     StartTimer,
 )
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.refusal import Refusal
 from model.controller.requests import (
     STRATEGY,
     ElectionKind,

@@ -20,8 +20,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import Record
 from model.hosts.memory_zookeeper.state import session_password
-from model.sandbox.demo.large_plan import LARGE
-from model.sandbox.demo.script import ROOT, STEP_MS, Script
+from model.sandbox.demo.script import LARGE, ROOT, STEP_MS, Script
 from model.sandbox.demo.state import DemoPlan, opening_state
 from model.sandbox.demo.tree import (
     CLUSTER,

@@ -1,6 +1,6 @@
 """A demo cluster as a value: what it is to be, by its plan, and its brokers, partitions and consumer groups now.
 
-A plan says racks, topics, consumer groups, what is wrong with it and what happens to it; `large_plan` has the one that
+A plan says racks, topics, consumer groups, what is wrong with it and what happens to it; `script` has the one that
 `kdrill --demo` opens. Deterministic, but for the moment it begins. `tree` says what happens and how it is written.
 """
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.actions import Reset
 from model.actions.configs import ConfigWish, alter_configs
 from model.actions.groups import Landing, LogOffsets, delete_group, landing, reset_offsets
 from model.actions.partitions import ELECTION_PATH, elect_preferred, imbalanced
 from model.actions.proposal import ActionRefused, ApiCall, Basis, FoundZnode, ZnodeWrite
-from model.actions.reset import Reset
 from model.actions.topics import delete_topics, remove_delete_marker
 from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (

@@ -25,7 +25,7 @@ from model.broker.quotas import (
     quota_of,
     throttled_replicas,
 )
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.znodes.configs import desanitise, sanitise
 
 RATES = json.loads((Path(__file__).parents[2] / "data/broker/rates_3.9.1.json").read_text())

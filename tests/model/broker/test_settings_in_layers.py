@@ -22,7 +22,7 @@ from model.broker.settings.dynamic_configs import (
 from model.broker.settings.keys import BROKER_ID, LOG_RETENTION_HOURS, MESSAGE_MAX_BYTES
 from model.broker.settings.server_properties import read_server_properties
 from model.broker.settings.settings import Settings
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 
 NOTHING = SettingsInLayers(Settings())
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from model.controller import events_and_commands
+from model.controller import Refusal, events_and_commands
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.refusal import Refusal
 from model.controller.requests import reassign_unkept
 from model.controller.znode_formats import FIRST_FORMATS
 from model.zookeeper import Create, Delete, SetData

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from model.controller import Refusal
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.placement import BrokerMetadata, Placement
-from model.controller.refusal import Refusal
 from model.controller.topic_validation import PartitionAddition, add_partitions
 
 BROKERS = tuple(map(BrokerMetadata, range(4)))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from model.controller import Refusal
 from model.controller.placement import (
     BrokerMetadata,
     PlacementRequest,
@@ -11,7 +12,6 @@ from model.controller.placement import (
     simple,
     start_for_added_partitions,
 )
-from model.controller.refusal import Refusal
 
 PLAIN = tuple(map(BrokerMetadata, range(5)))
 RACKED = (BrokerMetadata(1, "a"), BrokerMetadata(0, "b"))

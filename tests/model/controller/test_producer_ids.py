@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.controller import events_and_commands
+from model.controller import Refusal, events_and_commands
 from model.controller.events_and_commands import AnswerRequest, ProducerIds
-from model.controller.refusal import Refusal
 from model.controller.steps.cluster_wide import next_block
 from model.znodes.cluster import ProducerIdBlock
 from model.znodes.paths import PRODUCER_IDS

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from model.cluster.ids import TopicPartition
+from model.controller import Refusal
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.placement import BrokerMetadata, PlacementRequest, RackMode, brokers_by_mode, place
-from model.controller.refusal import Refusal
 from model.controller.requests import requested_moves
 from model.controller.state_machines import PartitionAndReplica
 

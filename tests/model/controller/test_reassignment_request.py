@@ -2,8 +2,8 @@
 
 import pytest
 
+from model.controller import Refusal
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.refusal import Refusal
 from model.controller.requests import reassign_by_request, reassign_by_znode
 
 CURRENT = ReplicaAssignment((1, 2, 3))

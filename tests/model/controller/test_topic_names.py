@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.controller.topic_validation import colliding, has_collision_chars, topic_name_problem
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.controller.topic_validation import (
     TopicCreation,
     creation_problem,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from model.actions.reset import Reset
+from model.actions import Reset
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (

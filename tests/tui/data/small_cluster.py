@@ -2,7 +2,7 @@
 
 import msgspec
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import find

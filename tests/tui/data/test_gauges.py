@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.findings import find
 from model.cluster.ids import TopicPartition
 from model.cluster.records import BrokerLost, PartitionStatesWritten

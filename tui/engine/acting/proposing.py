@@ -15,12 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from model.actions import groups, partitions, topics
+from model.actions import Reset, groups, partitions, topics
 from model.actions.configs import ConfigWish, alter_configs, wish_paths
 from model.actions.groups import Landing, LogOffsets, landing, reset_offsets, reset_paths
 from model.actions.partitions import grow_topic
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Step
-from model.actions.reset import Reset
 from model.actions.topics import NewTopic, create_topic, new_topic_paths
 from model.analyses import AnalysisError
 from model.analyses.plans import figures_of

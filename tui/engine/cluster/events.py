@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.findings.check import SEVERITIES
 from model.cluster.texts import counted, kept_in, written_at
 from model.sources.feed import Moment

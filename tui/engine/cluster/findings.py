@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.findings import Finding
 from model.cluster.findings.check import SEVERITIES
 from model.consumers.ownership import partition_ranges

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.findings.find import Findings

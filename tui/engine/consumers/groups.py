@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from model.cluster.changes.between import rebalance_text
+from model.cluster.changes import rebalance_text
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.texts import ranges

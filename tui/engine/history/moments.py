@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.texts import written_at
 from model.recordings.folder import parse_time, said
 from model.sources.feed import Moment

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.cluster.changes import Change, changes_between
+from model.cluster.change import Change
+from model.cluster.changes import changes_between
 from model.cluster.findings.check import SEVERITIES, Finding
 from model.cluster.texts import counted
 from model.cluster.topic_image import Longs

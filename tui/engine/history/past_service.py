@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.snapshot_file import SnapshotError, write_snapshot

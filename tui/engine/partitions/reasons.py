@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.ids import NO_LEADER
 from model.cluster.texts import kept_in, written_at
 from model.cluster.topic_image import told_in, unpadded

@@ -6,8 +6,7 @@ A wish of the operator, a verb and what the cursor is on, becomes the sandbox's 
 
 from collections.abc import Callable, Mapping
 
-from model.cluster.changes import Change
-from model.cluster.changes.change import SEVERITY
+from model.cluster.change import SEVERITY, Change
 from model.cluster.whole_file import typed_path, write_whole
 from model.sandbox.control.client import SandboxClient
 from model.sandbox.control.messages import LinkView, ProcessView, SandboxEvent, SandboxOptions, SandboxState

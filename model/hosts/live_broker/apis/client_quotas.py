@@ -33,7 +33,7 @@ from model.broker.quotas import (
 )
 from model.broker.settings.keys import QUOTA_WINDOW_NUM, QUOTA_WINDOW_SIZE_SECONDS
 from model.broker.settings.settings import Settings
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.hosts.live_broker.apis.configs import Config, config_in, write_config
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.wire.messages import Entity, encode

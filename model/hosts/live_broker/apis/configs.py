@@ -24,7 +24,7 @@ from model.broker.settings.dynamic_configs import (
     broker_config_problem,
     topic_config_problem,
 )
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.controller.topic_validation import topic_name_problem
 from model.hosts.live_broker.parts import AskZooKeeper, wall_clock_ms
 from model.hosts.wire.messages import Entity, shaped

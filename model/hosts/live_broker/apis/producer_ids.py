@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from kio.schema.errors import ErrorCode
 
-from model.controller.refusal import Refusal
+from model.controller import Refusal
 from model.controller.steps.cluster_wide import next_block
 from model.hosts.live_broker.parts import AskController, AskZooKeeper
 from model.hosts.wire.connection import Connection

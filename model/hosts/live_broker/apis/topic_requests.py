@@ -29,10 +29,10 @@ from model.broker.settings.keys import (
 )
 from model.broker.settings.settings import Settings
 from model.cluster.ids import NO_LEADER, OFFSETS_TOPIC
+from model.controller import Refusal
 from model.controller.context import ControllerContext
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.placement import BrokerMetadata, Placement, PlacementRequest, place
-from model.controller.refusal import Refusal
 from model.controller.topic_validation import (
     BROKER_DEFAULT,
     PartitionAddition,

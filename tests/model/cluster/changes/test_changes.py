@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 
-from model.cluster.changes import Change, changes_between
+from model.cluster.change import Change
+from model.cluster.changes import changes_between
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (

@@ -1,6 +1,7 @@
 """When much happens at once the feed counts, but never hides an unclean election."""
 
-from model.cluster.changes import Change, changes_between
+from model.cluster.change import Change
+from model.cluster.changes import changes_between
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
     BrokerLost,

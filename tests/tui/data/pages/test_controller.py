@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_image import EMPTY
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Quorum, QuorumReplica

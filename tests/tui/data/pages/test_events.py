@@ -1,6 +1,6 @@
 """The event feed, newest first."""
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.events import effects_window, event_text, events_window, folded_window
 from tui.engine.cluster.queries import EffectList, EventList, EventText, unfolding

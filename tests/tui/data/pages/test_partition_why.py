@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.ids import TopicPartition
 from model.cluster.records import GroupSeen, MemberJoined, PartitionClaimed
 from model.sandbox.control.messages import GroupView, LoadView, SandboxState

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from model.cluster.cluster_image import records_of
 from model.cluster.ids import TopicPartition
 from model.cluster.records import BrokerLost, OffsetCommitted, PartitionStatesWritten, Record

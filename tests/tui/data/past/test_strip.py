@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.changes import Change
+from model.cluster.change import Change
 from tests.tui.data.small_cluster import WRITTEN_MS, moment_of, small_image, text_of
 from tui.engine.cluster.queries import COMMITTED
 from tui.engine.history.past_pages import More, event_strip, strip_of

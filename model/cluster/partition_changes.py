@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from model.cluster.changes.change import Change, ImageStep, differing
+from model.cluster.change import Change, ImageStep, differing
 from model.cluster.partition_columns import PartitionColumns, Rows, contained, stacked
 from model.cluster.texts import MOST, counted, ranges, replicas
 from model.cluster.topic_image import NOBODY, Column, Flags, Ints, TopicImage, told_in, unpadded, widened

@@ -5,11 +5,11 @@ A group that just appeared or went is one line.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from model.cluster.changes.change import Change, ImageStep, differing, folded
-from model.cluster.changes.partitions import partition_changes, topic_changes
+from model.cluster.change import Change, ImageStep, differing, folded
 from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import ZOOKEEPER, GroupImage, Rebalance
+from model.cluster.partition_changes import partition_changes, topic_changes
 from model.cluster.texts import HIDDEN, MOST, counted, is_sensitive, listed
 
 
