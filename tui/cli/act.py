@@ -34,11 +34,11 @@ from tui.cli.following import image_of, with_groups
 from tui.cli.main import Verbs
 from tui.cli.options import takes_source
 from tui.cli.output import json_line, let_go, tell
-from tui.engine.acting.proposing import proposal_of, step_text
-from tui.engine.acting.way import Way
 from tui.engine.opening import Opening
+from tui.engine.proposing import proposal_of, step_text
 from tui.engine.questions import DeleteGroup, ElectPreferred, RemoveDeleteMarker, Request, ResetOffsets
 from tui.engine.text import plain
+from tui.engine.way_in import Way
 
 Command = Callable[..., Any]
 

@@ -30,9 +30,9 @@ from tui.cli.following import image_of
 from tui.cli.options import takes_source
 from tui.cli.output import tell
 from tui.cli.plan_options import Amount
-from tui.engine.acting.proposing import basis_of, drills_said
-from tui.engine.acting.way import Way, carried_out, proposed, run_of
 from tui.engine.opening import Opening
+from tui.engine.proposing import basis_of, drills_said
+from tui.engine.way_in import Way, carried_out, proposed, run_of
 
 GOES_ON = "kdrill is ending: moves already requested continue, and the throttle stays; reassign --resume continues"
 

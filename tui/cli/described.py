@@ -29,9 +29,9 @@ from tui.cli.following import image_of
 from tui.cli.kafka_tools import names_entity
 from tui.cli.options import takes_cluster
 from tui.cli.output import tell, tell_demo
-from tui.engine.acting import proposing
-from tui.engine.acting.proposing import asking, brokers_of
+from tui.engine import proposing
 from tui.engine.opening import Opening
+from tui.engine.proposing import asking, brokers_of
 from tui.engine.text import plain
 
 _PROPERTIES_TABLE = 16
@@ -164,7 +164,7 @@ def asking_brokers(opening: Opening, brokers: str) -> Iterator[AdminReads]:
 def chosen_topics(
     image: ClusterImage, wanted: str | None, *, exclude_internal: bool = False, if_exists: bool = False
 ) -> list[str]:
-    """As `tui.engine.acting.proposing.chosen_topics`. Raises click.ClickException."""
+    """As `tui.engine.proposing.chosen_topics`. Raises click.ClickException."""
     try:
         return proposing.chosen_topics(image, wanted, exclude_internal=exclude_internal, if_exists=if_exists)
     except ActionRefused as refusal:

@@ -23,7 +23,7 @@ from tui.engine.analysis_work import worked_out
 from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
-from tui.engine.plan.planned import kept_plan, written
+from tui.engine.planned import kept_plan, written
 from tui.engine.queries import WritePlan
 from tui.engine.questions import (
     DeathsQuestion,

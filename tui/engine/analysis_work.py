@@ -64,7 +64,7 @@ from spark_tasks.worker import Waves
 from tui.engine.forecast_played import forecast_played
 from tui.engine.history.pages import HistorySoFar
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.plan.planned import kept_plan, planned
+from tui.engine.planned import kept_plan, planned
 from tui.engine.questions import (
     DeathsQuestion,
     ForecastQuestion,

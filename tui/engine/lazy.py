@@ -17,7 +17,7 @@ from tui.engine.questions import PlanQuestion
 
 if TYPE_CHECKING:
     from model.planning.plan import Plan
-    from tui.engine.acting.service import ActionService
+    from tui.engine.action_service import ActionService
     from tui.engine.analysis_service import AnalysisService
     from tui.engine.logs.pages import LogPages
 
@@ -52,7 +52,7 @@ class LazyActions:
         if query.at:
             return TextAnswer(PAST)
         if (service := self._service) is None:
-            module = await asyncio.to_thread(import_module, "tui.engine.acting.service")
+            module = await asyncio.to_thread(import_module, "tui.engine.action_service")
             service = self._service = module.ActionService(self._opening, self._image, self._jobs, self._told)
         return await service.propose(query, plan)
 

@@ -6,9 +6,9 @@ from model.broker.settings.keys import OFFSET_METADATA_MAX_BYTES
 from model.hosts.live_broker.apis.controller_requests import ControllerRequests
 from model.hosts.live_broker.apis.fetch_requests import FetchRequests
 from model.hosts.live_broker.apis.log_requests import LogDirRequests, OffsetRequests, ProduceRequests
-from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
-from model.hosts.live_broker.groups.group_requests import CoordinatorFinder, CreateTopic, GroupRequests
-from model.hosts.live_broker.groups.member_requests import CommitRequests, MemberRequests, ZooKeeperOffsets
+from model.hosts.live_broker.group_coordinator import GroupCoordinator
+from model.hosts.live_broker.group_requests import CoordinatorFinder, CreateTopic, GroupRequests
+from model.hosts.live_broker.member_requests import CommitRequests, MemberRequests, ZooKeeperOffsets
 from model.hosts.live_broker.parts import BrokerKind, ConsumerQuotas, MetadataCache, NoQuotas, Parts, PartsContext
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager

@@ -4,6 +4,7 @@ A body whose bytes are at hand already (`Encoded`) goes out as it is. Nothing is
 """
 
 import struct
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from types import ModuleType
@@ -14,7 +15,7 @@ from kio.index import load_payload_module, load_request_schema, load_response_sc
 from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
-from model.hosts.wire import describe_cluster_v2, fetch_v18
+from model.hosts.wire import later_versions
 from model.hosts.wire.codec import reader, writer
 from model.hosts.wire.fields import Entity
 from model.hosts.wire.names import MalformedError
@@ -23,8 +24,11 @@ API_VERSIONS_KEY = 18
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _TYPES = {"request": EntityType.request, "response": EntityType.response}
-_LATER: Final = {(60, 2): describe_cluster_v2, (1, 18): fetch_v18}
-"""Versions that `kio` does not have: API and version → their classes, those of requests and of responses."""
+_LATER: Final[Mapping[tuple[int, int], tuple[type[Entity], type[Entity]]]] = {
+    (1, 18): (later_versions.FetchRequest, later_versions.FetchResponse),
+    (60, 2): (later_versions.DescribeClusterRequest, later_versions.DescribeClusterResponse),
+}
+"""Versions that `kio` does not have: API and version → the classes of its request and of its response."""
 
 _SAME_AS = {(77, 1): 0}
 """API and version that `kio` does not have → the version that has the same fields.
@@ -59,8 +63,9 @@ def versions_known(api_key: int) -> tuple[int, int]:
 @cache
 def shapes(api_key: int, version: int, kind: str) -> ModuleType:
     """The classes of one version of a `request` or `response`, nested ones included, by `kio`'s names."""
-    later = _LATER.get((api_key, version))
-    return later or load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
+    if (api_key, version) in _LATER:
+        return later_versions
+    return load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
 
 
 def later_version(api_key: int, theirs: tuple[int, int] | None) -> int | None:
@@ -174,14 +179,14 @@ def _request_header(schema: Any, correlation_id: int, client_id: str | None, ver
 def request_schema(api_key: int, version: int) -> type[Entity]:
     """The class of a request's body. Raises LookupError for a version that cannot be written down here."""
     later = _LATER.get((api_key, version))
-    return later.REQUEST if later else load_request_schema(api_key, version)
+    return later[0] if later else load_request_schema(api_key, version)
 
 
 @cache
 def response_schema(api_key: int, version: int) -> type[Entity]:
     """The class of a response's body. Raises as `request_schema` does."""
     later = _LATER.get((api_key, version))
-    return later.RESPONSE if later else load_response_schema(api_key, version)
+    return later[1] if later else load_response_schema(api_key, version)
 
 
 @cache

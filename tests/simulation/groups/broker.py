@@ -14,7 +14,7 @@ from model.consumers.group_coordinator.events_and_commands import Answer, GroupR
 from model.consumers.group_coordinator.stored_formats import role_error
 from model.controller.events_and_commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
+from model.hosts.live_broker.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
 from model.log.producers import Origin

@@ -49,7 +49,7 @@ def _at(history: History | ZooKeeperHistory) -> str:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Brokers warn of what goes wrong here on purpose: not on the terminal."""
-    logger, silence = logging.getLogger("model.hosts.live_broker.groups"), logging.NullHandler()
+    logger, silence = logging.getLogger("model.hosts.live_broker"), logging.NullHandler()
     logger.addHandler(silence)
     try:
         yield

@@ -16,7 +16,7 @@ from model.consumers.group_coordinator.stored_groups import LoadedRecords
 from model.consumers.zookeeper_groups import claiming, consume, releasing
 from model.consumers.zookeeper_groups.events_and_commands import MemberDecision
 from model.consumers.zookeeper_groups.member_state import MemberState, Stage
-from model.hosts.live_broker.groups.offsets_log import LedPartitions, OffsetsLog
+from model.hosts.live_broker.offsets_log import LedPartitions, OffsetsLog
 from model.znodes.consumers import ConsumerOffset
 from tests.simulation.groups import protocol
 from tests.simulation.groups.play import ZOOKEEPER_EVERY, play

@@ -7,7 +7,7 @@ from model.actions.partitions import grow_topic
 from model.actions.proposal import Basis, Proposal
 from model.actions.topics import NewTopic, create_topic
 from tests.model.planning.clusters import cluster
-from tui.engine.acting.proposing import with_drill
+from tui.engine.proposing import with_drill
 
 BASIS = Basis(cluster({"orders": [(1, 2, 3)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c"}))
 """Asked through brokers; the death of broker 1 takes `audit` with it."""

@@ -12,7 +12,7 @@ from kio.schema.errors import ErrorCode
 from model.cluster import records as r
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import GroupImage
-from model.hosts.live_broker.groups.member_requests import ZooKeeperOffsets
+from model.hosts.live_broker.member_requests import ZooKeeperOffsets
 from model.hosts.live_broker.with_logs import group_apis
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey

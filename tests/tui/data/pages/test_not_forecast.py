@@ -16,10 +16,10 @@ from tests.model.drills.test_voters import kraft
 from tests.model.planning.clusters import cluster
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import small_image
-from tui.engine.acting.proposing import drills_said
 from tui.engine.drill.playback import DrillAnswer
 from tui.engine.drill.queries import DrillText
 from tui.engine.drill.texts import drill_text
+from tui.engine.proposing import drills_said
 from tui.engine.questions import DrillPlan, PlanQuestion, SweepQuestion
 
 SAID = "Not forecast on KRaft: "

@@ -15,7 +15,7 @@ from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.pages.test_plan import IMAGE, SKEWED
 from tui.engine.analysis_work import known_sizes
 from tui.engine.glyphs import PAIRS, paired
-from tui.engine.plan.pictures import Copies, copies_of, matrix, short
+from tui.engine.plan_pictures import Copies, copies_of, matrix, short
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import Line
 from tui.engine.text import cells

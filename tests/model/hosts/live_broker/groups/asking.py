@@ -9,8 +9,8 @@ from typing import Any
 
 from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
-from model.hosts.live_broker.groups.member_requests import ZooKeeperOffsets
+from model.hosts.live_broker.group_coordinator import GroupCoordinator
+from model.hosts.live_broker.member_requests import ZooKeeperOffsets
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.with_logs import group_apis
 from model.hosts.wire.connection import Connection

@@ -16,7 +16,7 @@ from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import DescribedGroup, describe, is_in_states
 from model.consumers.group_coordinator.events_and_commands import AnswerGroupDeletion, GroupDeletionRequested
 from model.consumers.group_coordinator.stored_formats import role_error
-from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
+from model.hosts.live_broker.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code

@@ -19,7 +19,7 @@ from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import heat
-from tui.engine.plan.planned import kept_changes, plan_in
+from tui.engine.planned import kept_changes, plan_in
 from tui.engine.queries import PlanBrokerList, PlanMatrix
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import Column, Line, Row, Span, line, span

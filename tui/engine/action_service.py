@@ -19,12 +19,12 @@ from model.cluster.ids import TopicPartition
 from model.hosts.acting.carrying_out import UnansweredError, UnwrittenError, carry_out
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.planning.plan import Plan, applied
-from tui.engine.acting.proposing import basis_of, drills_said, proposal_of, rate_of, sheet_of
-from tui.engine.acting.way import Way, carried_out, proposed, run_of
 from tui.engine.jobs import Job, Jobs
 from tui.engine.messages import TextAnswer
 from tui.engine.opening import Opening
+from tui.engine.proposing import basis_of, drills_said, proposal_of, rate_of, sheet_of
 from tui.engine.queries import ProposalText
+from tui.engine.way_in import Way, carried_out, proposed, run_of
 
 WORDS: Mapping[str, Asked] = {
     "pause": Asked("pause"),

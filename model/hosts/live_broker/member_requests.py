@@ -33,7 +33,7 @@ from model.consumers.group_coordinator.events_and_commands import (
 )
 from model.consumers.group_coordinator.group import CommittedOffset, SupportedProtocol
 from model.consumers.group_coordinator.stored_formats import role_error
-from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
+from model.hosts.live_broker.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import AskZooKeeper, MetadataCache
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code

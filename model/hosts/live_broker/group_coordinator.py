@@ -31,7 +31,7 @@ from model.consumers.group_coordinator.events_and_commands import (
 from model.consumers.group_coordinator.group import DEAD, Group, GroupSettings
 from model.consumers.group_coordinator.stored_formats import CoordinatorRole, partition_of, role_error
 from model.hosts.background import BackgroundTasks
-from model.hosts.live_broker.groups.offsets_log import LedPartitions, OffsetsLog, OffsetsReplicas
+from model.hosts.live_broker.offsets_log import LedPartitions, OffsetsLog, OffsetsReplicas
 
 _NS_PER_MS = 1_000_000
 

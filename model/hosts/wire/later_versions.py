@@ -1,13 +1,17 @@
-"""Fetch v18 (KIP-1166, Kafka 4.1), which `kio` 0.5 does not have: it tells the high watermark that the asker knows.
+"""Versions that `kio` 0.5 does not have, in the form of its own schemas, so that bytes are made and read as those of
+all others are.
 
-In the form of `kio`'s own schemas, so that bytes are made and read as those of all others are. The response is v17's.
-Source: `FetchRequest.json` and `FetchResponse.json` (4.1).
+Fetch v18 (KIP-1166, Kafka 4.1) tells the high watermark that the asker knows; the response is v17's.
+DescribeCluster v2 (KIP-1073, Kafka 4.0) asks for fenced brokers, too.
+Source: `FetchRequest.json` and `FetchResponse.json` (4.1), `DescribeClusterRequest.json` and
+`DescribeClusterResponse.json` (4.0).
 """
 
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from kio.schema.errors import ErrorCode
 from kio.schema.fetch.v17.request import ForgottenTopic, ReplicaState
 from kio.schema.fetch.v17.response import (
     EpochEndOffset,
@@ -19,12 +23,15 @@ from kio.schema.fetch.v17.response import (
     SnapshotId,
 )
 from kio.schema.request_header.v2.header import RequestHeader
+from kio.schema.response_header.v1.header import ResponseHeader
+from kio.schema.types import BrokerId
 from kio.static.constants import EntityType
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 __all__ = [
-    "REQUEST",
-    "RESPONSE",
+    "DescribeClusterBroker",
+    "DescribeClusterRequest",
+    "DescribeClusterResponse",
     "EpochEndOffset",
     "FetchPartition",
     "FetchRequest",
@@ -101,4 +108,55 @@ class FetchRequest:
     rack_id: str = field(metadata=_of("string"), default="")
 
 
-REQUEST, RESPONSE = FetchRequest, FetchResponse
+BROKERS = i8(1)
+"""`endpoint_type`: brokers are described, not controllers."""
+_NO_OPERATIONS = i32(-(2**31))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeClusterRequest:
+    """The question."""
+
+    __type__: ClassVar = EntityType.request
+    __version__: ClassVar[i16] = i16(2)
+    __flexible__: ClassVar[bool] = True
+    __api_key__: ClassVar[i16] = i16(60)
+    __header_schema__: ClassVar[type[RequestHeader]] = RequestHeader
+    include_cluster_authorized_operations: bool = field(metadata=_of("bool"))
+    endpoint_type: i8 = field(metadata=_of("int8"), default=BROKERS)
+    include_fenced_brokers: bool = field(metadata=_of("bool"), default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeClusterBroker:
+    """A registered broker."""
+
+    __type__: ClassVar = EntityType.nested
+    __version__: ClassVar[i16] = i16(2)
+    __flexible__: ClassVar[bool] = True
+    __api_key__: ClassVar[i16] = i16(60)
+    __header_schema__: ClassVar[type[ResponseHeader]] = ResponseHeader
+    broker_id: BrokerId = field(metadata=_of("int32"))
+    host: str = field(metadata=_of("string"))
+    port: i32 = field(metadata=_of("int32"))
+    rack: str | None = field(metadata=_of("string"), default=None)
+    is_fenced: bool = field(metadata=_of("bool"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeClusterResponse:
+    """The answer."""
+
+    __type__: ClassVar = EntityType.response
+    __version__: ClassVar[i16] = i16(2)
+    __flexible__: ClassVar[bool] = True
+    __api_key__: ClassVar[i16] = i16(60)
+    __header_schema__: ClassVar[type[ResponseHeader]] = ResponseHeader
+    throttle_time: i32Timedelta = field(metadata=_of("timedelta_i32"))
+    error_code: ErrorCode = field(metadata=_of("error_code"))
+    error_message: str | None = field(metadata=_of("string"), default=None)
+    endpoint_type: i8 = field(metadata=_of("int8"), default=BROKERS)
+    cluster_id: str = field(metadata=_of("string"))
+    controller_id: BrokerId = field(metadata=_of("int32"), default=BrokerId(-1))
+    brokers: tuple[DescribeClusterBroker, ...]
+    cluster_authorized_operations: i32 = field(metadata=_of("int32"), default=_NO_OPERATIONS)

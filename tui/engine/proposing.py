@@ -39,7 +39,6 @@ from model.hosts.kafka_client import EARLIEST, LATEST
 from model.sources.addresses import KAFKA_SCHEME, parse_kafka_address
 from model.znodes.codec import redact
 from model.znodes.paths import topic_path
-from tui.engine.acting.way import Way
 from tui.engine.messages import TextAnswer
 from tui.engine.opening import Opening
 from tui.engine.questions import (
@@ -54,6 +53,7 @@ from tui.engine.questions import (
     ResetOffsets,
 )
 from tui.engine.sheets import Sheet
+from tui.engine.way_in import Way
 
 
 def brokers_of(opening: Opening) -> str:

@@ -17,7 +17,7 @@ from model.planning.plan import Batch, Change, Plan
 from tui.engine.glyphs import bars, paired
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.messages import TextAnswer
-from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
+from tui.engine.planned import Planned, kept_batches, kept_changes, plan_in
 from tui.engine.queries import PlanReviewText, PlanText
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span

@@ -1,1 +1,0 @@
-"""What a dashboard proposes to do to a live cluster, and carries out once it was confirmed."""

@@ -1,1 +1,0 @@
-"""Replica plans as rows and texts, and a plan's files."""
