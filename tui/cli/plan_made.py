@@ -4,7 +4,7 @@ With `--each-broker`: what it costs to remove each broker in turn, as a table or
 be read or written is one line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,12 @@ from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.following import image_of
 from tui.cli.options import compute
 from tui.cli.output import json_line, progress, tell, write
-from tui.cli.plan_options import Options, names_a_goal
 from tui.cli.plan_text import bytes_text, lines
 from tui.engine.opening import Opening
 from tui.engine.text import plain
+
+Options = Mapping[str, Any]
+"""Those of the command by name, and `has_goal`: whether they say what is to be planned."""
 
 
 def drills_of(image: ClusterImage, plan: Plan) -> tuple[DrillFigures, DrillFigures] | None:
@@ -232,7 +234,7 @@ def _made(image: ClusterImage, request: PlanRequest, sizes: Sizes | None, option
         if file is None:
             return plan(image, request, sizes, solver)
         moves = read_moves(read_file(file), str(file))
-        return score(image, moves, request, str(file), sizes, solver if names_a_goal(options) else None)
+        return score(image, moves, request, str(file), sizes, solver if options["has_goal"] else None)
 
 
 def _show(made: Plan, drills: tuple[DrillFigures, DrillFigures] | None, options: Options, opening: Opening) -> None:

@@ -62,7 +62,8 @@ from model.consumers.group_coordinator.membership import (
     sync_time_up,
     take_heartbeat,
 )
-from model.consumers.group_coordinator.offsets import (
+from model.consumers.group_coordinator.rebalancing import assignment_written, join_time_up, prepare_rebalance, sync
+from model.consumers.group_coordinator.stored_groups import (
     check_offsets,
     commit,
     delete_group,
@@ -72,7 +73,6 @@ from model.consumers.group_coordinator.offsets import (
     refuse_commit,
     resign,
 )
-from model.consumers.group_coordinator.rebalancing import assignment_written, join_time_up, prepare_rebalance, sync
 
 
 def append_completed(group: Group, event: AppendCompleted, settings: GroupSettings) -> GroupDecision:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from model.consumers.assignors.strategies import strategy_named
-from model.consumers.group_coordinator import coordinate, offsets, rebalancing
+from model.consumers.group_coordinator import coordinate, rebalancing, stored_groups
 from model.consumers.group_coordinator.events_and_commands import GroupDecision, TimePassed
 from model.consumers.group_coordinator.group import Group
 from model.consumers.group_coordinator.stored_groups import LoadedRecords
@@ -27,8 +27,8 @@ SEEDS = 300
 
 def commits_of_any_generation(patch: pytest.MonkeyPatch) -> None:
     """Whoever once was a member may commit."""
-    check = offsets.commit_error
-    patch.setattr(offsets, "commit_error", lambda group, asked: None if asked.member_id else check(group, asked))
+    check = stored_groups.commit_error
+    patch.setattr(stored_groups, "commit_error", lambda group, asked: None if asked.member_id else check(group, asked))
 
 
 def failovers_that_forget_offsets(patch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def sessions_without_end(patch: pytest.MonkeyPatch) -> None:
 
 def offsets_that_expire_at_once(patch: pytest.MonkeyPatch) -> None:
     """Whatever a group without members has, goes."""
-    patch.setattr(offsets, "_is_expired", lambda *_: True)
+    patch.setattr(stored_groups, "_is_expired", lambda *_: True)
 
 
 def generations_that_stay(patch: pytest.MonkeyPatch) -> None:
