@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from model.broker.settings.keys import KDRILL_FAULT_FOLDER
-from model.sandbox.control.messages import SESSION_KEY, SESSION_MS, ProcessStatus, SandboxOptions
+from model.sandbox.messages import SESSION_KEY, SESSION_MS, ProcessStatus, SandboxOptions
 from model.sandbox.processes import LOOPBACK, GuardedProcess, SandboxError, ServerDiedError
 
 T = TypeVar("T")

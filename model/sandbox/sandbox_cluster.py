@@ -25,7 +25,8 @@ from model.sandbox.broker_process import (
     broker_properties,
     properties_text,
 )
-from model.sandbox.control.messages import (
+from model.sandbox.embedded_zookeeper import Ensemble
+from model.sandbox.messages import (
     CHROOT,
     MOST_BROKERS,
     MOST_MEMBERS,
@@ -34,7 +35,6 @@ from model.sandbox.control.messages import (
     SandboxOptions,
     SandboxReady,
 )
-from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.processes import SandboxError, free_port
 from model.sandbox.sandbox_folder import SandboxFolder
 from model.sandbox.switchboard import Switchboard

@@ -16,7 +16,7 @@ from typing import Self
 import msgspec
 
 from model.cluster.whole_file import MOST_SETTINGS, read_whole
-from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.messages import SandboxOptions
 from model.sandbox.processes import GuardedFolder, SandboxError, temporary_folder
 
 PATIENCE_S = 3.0

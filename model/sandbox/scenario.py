@@ -79,9 +79,8 @@ from typing import Any, Literal, cast
 import msgspec
 
 from model.cluster.whole_file import read_text
-from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.faults import Deed
-from model.sandbox.load.messages import AuditReport
+from model.sandbox.messages import AuditReport, SandboxOptions
 from model.sandbox.processes import SandboxError
 
 WITHIN_S = 30.0

@@ -15,9 +15,8 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.consumers.ownership import group_counts
-from model.sandbox.control.messages import Done, EventFeed, GroupView, LoadView, SandboxState
 from model.sandbox.faults import Deed
-from model.sandbox.load.messages import AuditReport
+from model.sandbox.messages import AuditReport, Done, EventFeed, GroupView, LoadView, SandboxState
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep, StepOutcome
 from model.sources.addresses import parse_zookeeper_address

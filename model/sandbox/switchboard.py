@@ -19,8 +19,8 @@ from itertools import combinations
 import msgspec
 
 from model.hosts.kafka_client import address_of
-from model.sandbox.control.messages import LinkView
 from model.sandbox.link_proxy import Pick, Proxy, Valve
+from model.sandbox.messages import LinkView
 from model.sandbox.processes import SandboxError
 
 _REQUEST_START = struct.Struct(">ihhih")

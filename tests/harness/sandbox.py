@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from model.sandbox import faults
 from model.sandbox.broker_process import LIVE_BROKER
-from model.sandbox.control.messages import OnEvent, SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.messages import OnEvent, SandboxOptions
 from model.sandbox.scenario import Expectation, Scenario, ScenarioStep
 from tests.harness.command import running
 

@@ -4,7 +4,7 @@ import pytest
 
 from model.broker.settings.server_properties import read_server_properties
 from model.sandbox.broker_process import broker_properties, properties_text
-from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.messages import SandboxOptions
 from model.sandbox.sandbox_cluster import first_topics
 
 ADVERTISED = {"CLIENT": "127.0.0.1:40001", "REPLICATION": "127.0.0.1:40002"}

@@ -11,7 +11,7 @@ from model.hosts import child_process
 from model.hosts.child_process import Answered, Asked, frame, raw, read_message
 from model.sandbox import faults
 from model.sandbox.control.client import CONTROL, SandboxClient
-from model.sandbox.control.messages import SandboxEvent, SandboxOptions, SandboxReady, Told
+from model.sandbox.messages import SandboxEvent, SandboxOptions, SandboxReady, Told
 from model.sandbox.processes import SandboxError
 
 

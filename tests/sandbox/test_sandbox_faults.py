@@ -13,8 +13,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from model.sandbox import faults
-from model.sandbox.control.messages import ProcessView, SandboxEvent, SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.messages import ProcessView, SandboxEvent, SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, parse_scenario
 from tests.harness.sandbox import play, started_sandbox

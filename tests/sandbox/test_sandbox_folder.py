@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.messages import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_folder import SandboxFolder
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.sandbox import faults
 from model.sandbox import scenario as scenarios
-from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.messages import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import (
     Expectation,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.broker_process import started
-from model.sandbox.control.messages import EventFeed, SandboxOptions
+from model.sandbox.messages import EventFeed, SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
 from tests.harness.waiting import eventually_async

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from model.sandbox import faults
-from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
-from model.sandbox.load.messages import AuditReport
+from model.sandbox.messages import AuditReport, SandboxOptions
 from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep
 from tests.harness.sandbox import play, started_sandbox
 from tests.progress import Tell

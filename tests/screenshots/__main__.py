@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from textual.pilot import Pilot
 
-from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.demo.demo import DemoSandbox, DemoSource
 from model.sandbox.demo.script import LARGE, Script
+from model.sandbox.messages import SandboxOptions
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
 from tests.screenshots.png import ScreenshotError, save_png

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from textual.events import Paste
 
-from model.sandbox.control.messages import LoadView, OpenFault, SandboxState
+from model.sandbox.messages import LoadView, OpenFault, SandboxState
 from model.zookeeper import Create, Delete, SetData, Write
 from tests.thorough import the_rest_when_asked
 from tests.tui.conftest import Cluster

@@ -1,4 +1,4 @@
-"""The app: one link to the data process and what its pulses bring, commands, the palette. Draws nothing.
+"""The app: one link to the data process and what its pulses bring, commands, the palette; how it is run. Draws nothing.
 
 What the terminal signals is heard here so that Textual's driver is not called when it is not ready for it.
 """
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rich.text import Text
 from textual import events, on
@@ -293,3 +293,41 @@ class Kdrill(Navigation):
 
     def _doing(self, target: str, screen: Screen[object]) -> Callable[[], object]:
         return lambda: self.call_later(self.run_action, target, screen)
+
+
+class Ended(NamedTuple):
+    """How the dashboard ended. `fatal`: why it did so by itself; `wanted`: what is to be opened next."""
+
+    code: int
+    fatal: str
+    wanted: Opening | None
+    theme: str
+    theme_chosen: bool
+    """Whether the operator went from one theme to another."""
+    screen: str
+    view_state: ViewState
+    toured: bool
+    """Whether a guided tour came to its end, or was ended."""
+
+
+def run(kind: type[Kdrill], link: DataLink, **look: Any) -> Ended:
+    """Runs the dashboard until it ends; `look` is what Kdrill takes."""
+    return asyncio.run(_run(kind(link, **look)))
+
+
+async def _run(app: Kdrill) -> Ended:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Not before the first screen stands: an exit while it is put together ends in its errors.
+        loop.add_signal_handler(number, app.call_after_refresh, app.exit, 128 + number, 128 + number)
+    code = await app.run_async()
+    return Ended(
+        code=(app.return_code or 0) or (code or 0),
+        fatal=app.fatal,
+        wanted=app.wanted,
+        theme=app.theme,
+        theme_chosen=app.theme != app.first_theme,
+        screen=app.current_mode or "",
+        view_state=app.view_state,
+        toured=app.toured,
+    )

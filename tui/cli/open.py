@@ -30,8 +30,8 @@ from tui.engine.palette import THEMES
 from tui.engine.remembered import Remembered, recall, remember, state_folder
 
 if TYPE_CHECKING:
+    from tui.app.app import Ended
     from tui.app.commands import TypedRequests
-    from tui.app.running import Ended
 
 
 class _Address(click.ParamType):
@@ -188,7 +188,7 @@ def dashboard(
     _check_can_open(opening, served)
     config = click.get_current_context().ensure_object(Config)
     look |= {"requests": _requests, "actions": remapped(config)}
-    look |= {"is_served": bool(served), "notices": config.notices, "tour": config.tour}
+    look |= {"notices": config.notices, "tour": config.tour}
     opening = _with_leave(opening, look.pop("allow_writes"), in_browser=serve is not None or bool(served))
     if serve is not None:
         return serve_dashboard(opening, serve)
@@ -203,8 +203,7 @@ def dashboard(
     contexts, before, note = _contexts(opening, config), opening, ""
     while True:
         link = ProcessLink(msgspec.structs.replace(opening, spark_master=master))
-        with loading():
-            from tui.app.running import run  # noqa: PLC0415 - slow: the data process comes first; reads the settings above
+        run = _app(in_browser=bool(served))
         ended = remembering(partial(run, link), opening, start, contexts=contexts, note=note, **look)
         start, note = replace(start, theme=ended.theme), ended.fatal
         if ended.wanted is not None:
@@ -215,6 +214,17 @@ def dashboard(
             raise click.ClickException(ended.fatal)
         else:
             opening = before  # the other cluster cannot be opened: back to the one that could be
+
+
+def _app(*, in_browser: bool) -> "Callable[..., Ended]":
+    """What runs the app. Slow to load: the data process comes first, and the settings of Textual."""
+    with loading():
+        if in_browser:
+            from tui.app.served import ServedKdrill as kind  # noqa: PLC0415, N813
+        else:
+            from tui.app.app import Kdrill as kind  # noqa: PLC0415, N813
+        from tui.app.app import run  # noqa: PLC0415
+    return partial(run, kind)
 
 
 def _requests() -> "TypedRequests":

@@ -11,7 +11,7 @@ import msgspec
 from click.core import ParameterSource
 
 from model.sandbox import scenario as scenarios
-from model.sandbox.control.messages import MOST_BROKERS, MOST_MEMBERS, SandboxOptions
+from model.sandbox.messages import MOST_BROKERS, MOST_MEMBERS, SandboxOptions
 from model.sandbox.processes import SandboxError
 from tui.cli.open import check_java, dashboard, with_look
 from tui.cli.options import common_options

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from model.sandbox.control.messages import SandboxEvent, SandboxOptions, SandboxState, uses
 from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.messages import SandboxEvent, SandboxOptions, SandboxState, uses
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import first_topics
 from model.sandbox.scenario import read_scenario

@@ -13,7 +13,7 @@ import msgspec
 
 from model.hosts.client_security.values import KafkaSecurity, Tls
 from model.hosts.zookeeper.settings import ReadLimits
-from model.sandbox.control.messages import SandboxOptions, SandboxState
+from model.sandbox.messages import SandboxOptions, SandboxState
 from tui.engine.messages import SANDBOX
 
 ONLY_SHOWS = "in a browser kdrill only shows"

@@ -14,7 +14,7 @@ from typing import Any, Union, cast
 
 import msgspec
 
-from model.sandbox.control.messages import GroupView
+from model.sandbox.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.cluster.controller import znodes_behind
 from tui.engine.cluster.findings import Alerts

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from model.hosts.child_process import AskedChild
-from model.sandbox.control.messages import (
+from model.sandbox.faults import Deed
+from model.sandbox.messages import (
     Audit,
+    AuditReport,
     Done,
     Order,
     SandboxEvent,
@@ -21,8 +23,6 @@ from model.sandbox.control.messages import (
     SessionScenario,
     Told,
 )
-from model.sandbox.faults import Deed
-from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 
 T = TypeVar("T")

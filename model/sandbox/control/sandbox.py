@@ -17,8 +17,13 @@ import msgspec
 from model.hosts.child_process import Garbled, Owner
 from model.hosts.process import crash_line, raise_file_limit
 from model.sandbox.broker_process import LIVE_BROKER
-from model.sandbox.control.messages import (
+from model.sandbox.fault_injector import FaultInjector
+from model.sandbox.faults import Deed
+from model.sandbox.faults_carried_out import Site
+from model.sandbox.load.load import Load
+from model.sandbox.messages import (
     Audit,
+    AuditReport,
     Done,
     EventFeed,
     OnEvent,
@@ -30,11 +35,6 @@ from model.sandbox.control.messages import (
     Told,
     now_ms,
 )
-from model.sandbox.fault_injector import FaultInjector
-from model.sandbox.faults import Deed
-from model.sandbox.faults_carried_out import Site
-from model.sandbox.load.load import Load
-from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
 from model.sandbox.scenario import Scenario, ScenarioOutcome, read_scenario, session_text

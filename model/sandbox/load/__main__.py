@@ -17,7 +17,7 @@ from model.sandbox.processes import SandboxError
 with without_hypothesis():
     from model.sandbox.load.clients import GroupConsumer, LoadProducer, audit, topics_of
     from model.sandbox.load.ledger import Ledger
-    from model.sandbox.load.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup
+    from model.sandbox.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup
 
 TELL_EVERY_S = 0.5
 DRAIN_S = 20.0

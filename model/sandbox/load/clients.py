@@ -19,9 +19,8 @@ from confluent_kafka import TopicPartition as Assigned
 from model.cluster.ids import TopicPartition
 from model.hosts.background import tell_failure
 from model.hosts.process import crash_line
-from model.sandbox.control.messages import now_ms
 from model.sandbox.load.ledger import UNKNOWN_OFFSET, Acknowledged, Ledger, compare, number_of, numbered_record
-from model.sandbox.load.messages import AuditReport, ConsumerStatus
+from model.sandbox.messages import AuditReport, ConsumerStatus, now_ms
 
 MOST_WAITING = 1000
 """A partition that takes no records gets no more of them."""

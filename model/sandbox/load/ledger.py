@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.sandbox.load.messages import AuditReport, LostRecords, OddRecord
+from model.sandbox.messages import AuditReport, LostRecords, OddRecord
 
 
 class NumberedRecord(msgspec.Struct, frozen=True):

@@ -16,19 +16,23 @@ import msgspec
 
 from model.hosts.child_process import AskedChild
 from model.sandbox.broker_process import LogFile
-from model.sandbox.control.messages import (
+from model.sandbox.link_proxy import Valve
+from model.sandbox.load.members import GroupMember, GroupWatch, OldMember, OwnMember, Said
+from model.sandbox.messages import (
     MOST_MEMBERS,
+    AuditReport,
+    ConsumerStatus,
     EventFeed,
     GroupView,
     LinkView,
+    LoadFacts,
+    LoadOrder,
+    LoadSetup,
     LoadView,
     ProcessStatus,
     ProcessView,
     SandboxReady,
 )
-from model.sandbox.link_proxy import Valve
-from model.sandbox.load.members import GroupMember, GroupWatch, OldMember, OwnMember, Said
-from model.sandbox.load.messages import AuditReport, ConsumerStatus, LoadFacts, LoadOrder, LoadSetup
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.control.messages import SandboxOptions
-from tui.app.running import Ended
+from model.sandbox.messages import SandboxOptions
+from tui.app.app import Ended
 from tui.cli.open import Start, remembering
 from tui.engine.opening import Opening
 from tui.engine.view_state import ViewState

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from model.sandbox.control.messages import SandboxState
+from model.sandbox.messages import SandboxState
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.engine.listing import Memory, loaded, shown
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery

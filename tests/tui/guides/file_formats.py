@@ -32,7 +32,7 @@ from model.planning import documents
 from model.planning import documents as plan_document
 from model.recordings.format import SCHEMA, PartHeader
 from model.sandbox import scenario
-from model.sandbox.control.messages import SandboxReady
+from model.sandbox.messages import SandboxReady
 from model.sandbox.scenario import ScenarioOutcome
 from tests.harness.command import kdrill
 from tests.model.cluster.build import brokers, consumer, image, topic

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from model.sandbox.control.messages import (
+from model.sandbox.faults import CutLink, ExpireSession, HealLink
+from model.sandbox.messages import (
     LinkView,
     LoadView,
     OpenFault,
@@ -11,7 +12,6 @@ from model.sandbox.control.messages import (
     ProcessView,
     SandboxState,
 )
-from model.sandbox.faults import CutLink, ExpireSession, HealLink
 from tests.tui.dashboard import NOW_MS
 from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse

@@ -15,7 +15,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.texts import ranges
 from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
-from model.sandbox.control.messages import GroupView
+from model.sandbox.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.consumers.names import naming
 from tui.engine.filters import Field, Numbers, Texts, whole_numbers

@@ -10,7 +10,7 @@ import numpy as np
 from model.cluster.image_parts import SHARE, GroupImage
 from model.cluster.topic_image import Longs
 from model.consumers.ownership import partition_ranges
-from model.sandbox.control.messages import GroupView
+from model.sandbox.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.consumers.graph_layout import (
     LEVELS,

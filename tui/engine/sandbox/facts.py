@@ -11,8 +11,8 @@ from typing import Literal
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted as number_of
 from model.consumers.ownership import GroupCounts
-from model.sandbox.control.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
 from model.sandbox.faults import CutLink, HealLink
+from model.sandbox.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
 from model.sources.feed import Moment
 from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, Brokers, brokers_of, host_of
 from tui.engine.consumers.groups import counts_of

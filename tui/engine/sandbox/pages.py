@@ -20,7 +20,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     RebalanceEnded,
     SessionLost,
 )
-from model.sandbox.control.messages import LinkView, LoadView, ProcessView, SandboxState, uses
+from model.sandbox.messages import LinkView, LoadView, ProcessView, SandboxState, uses
 from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer

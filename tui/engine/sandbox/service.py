@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from model.cluster.change import SEVERITY, Change
 from model.cluster.whole_file import typed_path, write_whole
 from model.sandbox.control.client import SandboxClient
-from model.sandbox.control.messages import LinkView, ProcessView, SandboxEvent, SandboxOptions, SandboxState
 from model.sandbox.faults import (
     CorruptSegment,
     CutLink,
@@ -32,7 +31,7 @@ from model.sandbox.faults import (
     Undo,
     UndoAll,
 )
-from model.sandbox.load.messages import AuditReport
+from model.sandbox.messages import AuditReport, LinkView, ProcessView, SandboxEvent, SandboxOptions, SandboxState
 from model.sandbox.processes import SandboxError
 from tui.engine.queries import SandboxWish
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import BrokerLost, BrokerRegistered
-from model.sandbox.control.messages import (
+from model.sandbox.faults import CutLink, HealLink
+from model.sandbox.messages import (
     LinkView,
     LoadView,
     OpenFault,
@@ -21,7 +22,6 @@ from model.sandbox.control.messages import (
     SandboxOptions,
     SandboxState,
 )
-from model.sandbox.faults import CutLink, HealLink
 from model.sources.feed import Moment
 from tests.tui.data.asked import text_shown
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image

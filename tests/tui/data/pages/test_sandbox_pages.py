@@ -6,8 +6,8 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.events_and_commands import ClaimConflicted, GroupRead, RebalanceBegan
-from model.sandbox.control.messages import LinkView, LoadView, OpenFault, ProcessView, SandboxState, uses
 from model.sandbox.faults import CutLink, ExpireSession, HealLink
+from model.sandbox.messages import LinkView, LoadView, OpenFault, ProcessView, SandboxState, uses
 from tests.tui.data.asked import list_query, router, rows_shown, text_shown
 from tui.engine.messages import TextAnswer
 from tui.engine.queries import LinkList, ProcessText, SandboxText

@@ -9,8 +9,8 @@ import pytest
 from model.cluster.change import Change
 from model.cluster.ids import TopicPartition
 from model.cluster.records import GroupSeen, MemberJoined, PartitionClaimed
-from model.sandbox.control.messages import GroupView, LoadView, SandboxState
 from model.sandbox.load.members import GroupWatch, Said
+from model.sandbox.messages import GroupView, LoadView, SandboxState
 from tests.kept_text import assert_kept
 from tests.tui.data.asked import router
 from tests.tui.data.small_cluster import NOW_MS, moment_of, rows_of, small_image

@@ -2,7 +2,6 @@
 
 import pytest
 
-from model.sandbox.control.messages import LinkView, ProcessView, SandboxState
 from model.sandbox.faults import (
     CorruptSegment,
     CutLink,
@@ -24,6 +23,7 @@ from model.sandbox.faults import (
     Undo,
     UndoAll,
 )
+from model.sandbox.messages import LinkView, ProcessView, SandboxState
 from tui.engine.sandbox.service import Impossible, deed_of
 
 STATE = SandboxState(
