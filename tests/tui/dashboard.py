@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from textual._context import message_hook as message_hook_context_var
@@ -17,6 +18,7 @@ from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app.app import Kdrill
 from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
 from tui.app.served import ServedKdrill
+from tui.app.theme import Parsed
 from tui.cli import typed_requests
 from tui.engine.link import DataLink
 from tui.engine.opening import Opening
@@ -74,7 +76,7 @@ async def opened_on(
     """The same on a source, once it is in this phase."""
     service = DataService(source, kind="DEMO", is_served=is_served, acting=acting, now_ms=lambda: NOW_MS)
     app = (ServedKdrill if is_served else Kdrill)(
-        link(NearLink(service)), requests=lambda: typed_requests, now_ms=lambda: NOW_MS, **look
+        link(NearLink(service)), requests=lambda: typed_requests, now_ms=lambda: NOW_MS, parsed=_parsed(), **look
     )
     traffic = Traffic()
     message_hook_context_var.set(traffic)  # for screens that a test brings to the front itself
@@ -83,6 +85,12 @@ async def opened_on(
         await until(pilot, lambda: app.facts.phase == phase)
         await settled(pilot)
         yield pilot
+
+
+@cache
+def _parsed() -> Parsed:
+    """The styles of every dashboard before, as who goes from cluster to cluster has them."""
+    return {}
 
 
 def kdrill(pilot: Keys) -> Kdrill:

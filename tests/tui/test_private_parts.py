@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from textual.app import App
+from textual.css.stylesheet import Stylesheet
 from textual.drivers.web_driver import WebDriver
 from textual.screen import Screen
 from textual.scroll_view import ScrollView
@@ -28,10 +29,11 @@ PARTS: dict[str, type] = {
     "_exit_renderables": App,
     "_fatal_error": App,
     "_get_component_classes": Screen,
+    "_parse_rules": Stylesheet,
     "_selector_names": Screen,
     "_size": WebDriver,
 }
-KINDS = (App, Screen, ScrollView, WebDriver)
+KINDS = (App, Screen, ScrollView, Stylesheet, WebDriver)
 
 
 @cache

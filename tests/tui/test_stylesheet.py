@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Label
 
 import tui.app
-from tui.app.theme import KeptStylesheet, ThemedApp
+from tui.app.theme import KeptStylesheet, Parsed, ThemedApp
 
 OURS = (Path(tui.app.__file__).with_name("kdrill.tcss")).read_text()
 LATER = "#list { background: $surface; color: $error; }"
@@ -45,6 +45,16 @@ def test_what_is_parsed_once_stays() -> None:
     after = with_sources(kept, OURS, LATER).rules
     assert len(after) == len(before) + 1
     assert all(one is other for one, other in zip(before, after, strict=False))
+
+
+def test_what_another_app_has_parsed_is_not_parsed_again() -> None:
+    parsed: Parsed = {}
+    before, after, light = (
+        with_sources(KeptStylesheet(variables=variables, parsed=parsed), OURS, LATER)
+        for variables in (DARK, dict(DARK), LIGHT)
+    )
+    assert all(one is other for one, other in zip(before.rules, after.rules, strict=True))
+    assert light.css == with_sources(Stylesheet(variables=LIGHT), OURS, LATER).css != before.css
 
 
 class Nested(ThemedApp[None]):

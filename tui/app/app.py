@@ -26,6 +26,7 @@ from tui.app.navigation import Navigation
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.screens.overlays import KdrillPalette
 from tui.app.screens.page import Page
+from tui.app.theme import Parsed
 from tui.app.tour import BEGUN, OVER
 from tui.app.widgets.header import HeaderLine
 from tui.engine.actions import ACTIONS, OVERLAY, Action, CommandError, holding, worded
@@ -102,14 +103,16 @@ class Kdrill(Navigation):
         screen: str = "",
         view_state: ViewState = NOTHING_CHOSEN,
         tour: bool = False,
+        parsed: Parsed | None = None,
     ) -> None:
         """`requests`: the words of the command line; `contexts`: other clusters by name, and how each is opened; `note`
         is said once there is a screen, `notices` of what becomes critical as they come; `screen`, `view_state`: what to
-        begin with; `tour`: with the guided tour; `actions`: the registry with the keys of the settings.
+        begin with; `tour`: with the guided tour; `actions`: the registry with the keys of the settings; `parsed`: the
+        styles of an app before this one.
         """
         if screen:
             self.DEFAULT_MODE = screen  # pyright: ignore[reportAttributeAccessIssue]
-        super().__init__(theme=theme, ascii_only=ascii_only)
+        super().__init__(theme=theme, ascii_only=ascii_only, parsed=parsed)
         self.first_theme = self.theme
         self.set_reactive(LiveApp.view_state, view_state)
         self.set_reactive(LiveApp.tour, BEGUN if tour else OVER)

@@ -9,7 +9,7 @@ another theme changes what comes of it. And whenever a class of a widget changes
 everything in that widget: for a whole screen when a terminal is resized.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from operator import is_, itemgetter
@@ -23,6 +23,7 @@ from textual.app import App, ReturnType
 from textual.color import Color
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.reactive import reactive
@@ -71,15 +72,21 @@ def are_same(some: list[RuleSet], others: list[RuleSet]) -> bool:
     return len(some) == len(others) and all(map(is_, some, others))
 
 
+Parsed = dict[Hashable, list[RuleSet]]
+"""Rules by variables, source and place. Whoever opens one app after the other keeps them, and need not parse again."""
+
+
 class KeptStylesheet(Stylesheet):
     """Parses a source again only for other variables; one that is new is parsed beside those that are kept.
 
     A node that has the rules it had is left alone.
     """
 
-    def __init__(self, *, variables: dict[str, str]) -> None:
+    def __init__(self, *, variables: dict[str, str], parsed: Parsed | None = None) -> None:
+        """`parsed`: rules known already; those that are new here are added."""
         super().__init__(variables=variables)
         self._kept_for = variables
+        self._parsed: Parsed = {} if parsed is None else parsed
         self._fitting: dict[frozenset[str], Fitting] = {}
         self._fitting_of: list[RuleSet] = []
         self._earlier: dict[frozenset[str], Fitting] = {}
@@ -99,6 +106,12 @@ class KeptStylesheet(Stylesheet):
 
     def reparse(self) -> None:
         self.parse()
+
+    def _parse_rules(self, css: str, read_from: CSSLocation, *how: Any, **named: Any) -> list[RuleSet]:
+        key = (frozenset(self._kept_for.items()), css, read_from, how, *sorted(named.items()))
+        if (rules := self._parsed.get(key)) is None:
+            rules = self._parsed[key] = super()._parse_rules(css, read_from, *how, **named)
+        return rules
 
     def update_nodes(self, nodes: Iterable[DOMNode], animate: bool = False) -> None:
         """As Textual's. Nothing else happens meanwhile, so each node is asked once what it is like."""
@@ -317,9 +330,9 @@ class ThemedApp(App[ReturnType]):
     faded: reactive[bool] = reactive(False, init=False)
     """The link is broken: everything but the widgets that say so is drawn without its colours."""
 
-    def __init__(self, *, theme: str = "dark", ascii_only: bool = False) -> None:
+    def __init__(self, *, theme: str = "dark", ascii_only: bool = False, parsed: Parsed | None = None) -> None:
         super().__init__()
-        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables(), parsed=parsed)
         self.ascii_only = ascii_only
         for name in THEMES:
             self.register_theme(_textual_theme(name))

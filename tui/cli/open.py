@@ -188,7 +188,7 @@ def dashboard(
     _check_can_open(opening, served)
     config = click.get_current_context().ensure_object(Config)
     look |= {"requests": _requests, "actions": remapped(config)}
-    look |= {"notices": config.notices, "tour": config.tour}
+    look |= {"notices": config.notices, "tour": config.tour, "parsed": {}}
     opening = _with_leave(opening, look.pop("allow_writes"), in_browser=serve is not None or bool(served))
     if serve is not None:
         return serve_dashboard(opening, serve)
