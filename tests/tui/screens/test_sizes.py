@@ -25,8 +25,9 @@ from tui.app.widgets.drawing import EDGES, GAP
 from tui.engine.rows import Row
 from tui.engine.text import cells, plain
 
-USUAL = ((60, 16), (80, 24), (120, 40), (200, 60))
-OTHERS = ((72, 20), (90, 30), (100, 24), (119, 39), (140, 44), (160, 50), (180, 50), (240, 80))
+USUAL = ((60, 16), (200, 60))
+"""The smallest and a large one; what is cut off or lost at 80x24 is not what test_snapshots has kept of every page."""
+OTHERS = ((72, 20), (80, 24), (90, 30), (100, 24), (119, 39), (120, 40), (140, 44), (160, 50), (180, 50), (240, 80))
 LARGEST = OTHERS[-1]
 
 
