@@ -1,8 +1,8 @@
 """kazoo's client over our own connection, for a controller's requests of any kind; and what became of each request.
 
 Requests are sent in bulk, in the wire format (jute), and answers go to their slots, as values. It does not watch over
-the session; `session` does. Everything about a question happens on the connection's thread, except its making. Paths
-are given without the chroot, which is put in front on the way out only. Znodes are open to all (world:anyone).
+the session; `writing_session` does. Everything about a question happens on the connection's thread, except its making.
+Paths are given without the chroot, which is put in front on the way out only. Znodes are open to all (world:anyone).
 
 Source: `org.apache.zookeeper.ZooDefs.OpCode`, `org.apache.zookeeper.{MultiOperationRecord,MultiResponse}` (3.4 to 3.9).
 """
