@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from model.cluster.texts import counted
-from model.kraft_controller.cluster import MetadataRecord, PartitionChanged
 from model.kraft_controller.partition_change import NO_LEADER
+from model.kraft_controller.records import MetadataRecord, PartitionChanged
 
 IN_SYNC: Final = "the first replica, in the order of the assignment, that is active and in the ISR leads"
 ELIGIBLE: Final = "the ISR is empty, so an eligible leader replica (KIP-966) leads, and nothing acknowledged is lost"
