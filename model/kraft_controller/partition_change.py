@@ -13,10 +13,12 @@ import msgspec
 from model.kraft_controller.levels import Levels
 
 NO_LEADER: Final = -1
-UNASSIGNED: Final = "AAAAAAAAAAAAAAAAAAAAAA"
-"""Where no directory is chosen yet (`DirectoryId`: 0; LOST 1: it works no more; MIGRATING 2: it was not told)."""
-LOST: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
-MIGRATING: Final = "AAAAAAAAAAAAAAAAAAAAAg"
+MIGRATING: Final = "AAAAAAAAAAAAAAAAAAAAAA"
+"""Where nobody said which directory it is; the ids 0, 1 and 2 (`DirectoryId`)."""
+UNASSIGNED: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
+"""Where none is chosen yet."""
+LOST: Final = "AAAAAAAAAAAAAAAAAAAAAg"
+"""Where it is one that works no more."""
 RESERVED: Final = frozenset({UNASSIGNED, LOST, MIGRATING})
 Brokers = tuple[int, ...]
 
