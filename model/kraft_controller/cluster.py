@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage, state_of
@@ -174,6 +175,18 @@ class KraftCluster:
         if registered is None or len(registered.directories) > 1:
             return UNASSIGNED
         return registered.directories[0] if registered.directories and self.levels.keeps_directories else MIGRATING
+
+    def with_folders(self, broker: int, folders: Mapping[str, Iterable[TopicPartition]]) -> "KraftCluster":
+        """The cluster where it is known what the broker has in which of its log folders; paths stand for their ids."""
+        made = self.after(())
+        if broker in self.brokers and not set(self.brokers[broker].directories) & set(folders):
+            made.brokers[broker] = msgspec.structs.replace(self.brokers[broker], directories=tuple(folders))
+        for folder, names in folders.items():
+            for name in names:
+                if (state := self.find(name)) is not None and broker in state.replicas:
+                    known = {each: state.directory(each) for each in state.replicas} | {broker: folder}
+                    made._changed[name] = msgspec.structs.replace(state, directories=tuple(known.values()))
+        return made
 
     def in_directory(self, broker: int, directory: str) -> list[TopicPartition]:
         """Partitions whose replica the broker has there."""

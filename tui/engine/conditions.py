@@ -70,7 +70,7 @@ def _thing(here: Here) -> str:
 
 def _fails(here: Here) -> bool:
     plan = here.state.drill
-    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start, plan.played))
+    return plan.is_chosen
 
 
 NOT_A_SANDBOX = "not a sandbox: start one with `kdrill sandbox`"
