@@ -77,6 +77,8 @@ class Change(NamedTuple):
 
     record: PartitionChange
     unclean: bool
+    last_known: bool = False
+    """Whether it is elected because it led last, with neither ISR nor ELR left."""
 
 
 class Election(Enum):
@@ -110,6 +112,7 @@ class Elected(NamedTuple):
 
     leader: int
     unclean: bool = False
+    last_known: bool = False
 
 
 def applied(state: Registration, change: PartitionChange) -> Registration:
@@ -159,7 +162,8 @@ def change_of(
         recovering=None if recovering == state.recovering else recovering,
         directories=_directories(state, target.replicas, asked, levels),
     )
-    return None if record == NOTHING else Change(record, elected.unclean and elected.leader != state.leader)
+    is_new = elected.leader != state.leader
+    return None if record == NOTHING else Change(record, elected.unclean and is_new, elected.last_known and is_new)
 
 
 class _Target(NamedTuple):
@@ -231,7 +235,7 @@ def _elect(
         if is_valid(broker):
             return Elected(broker)
     if (last := _last_leader(state, target, levels, acceptable)) is not None:
-        return Elected(last, unclean=True)
+        return Elected(last, unclean=True, last_known=True)
     if election is Election.UNCLEAN:
         for broker in target.replicas:
             if acceptable(broker):

@@ -28,7 +28,7 @@ def reasons_of(records: Iterable[MetadataRecord]) -> tuple[str, ...]:
 def _rule(changed: PartitionChanged) -> str:
     before, change = changed.before, changed.change
     if changed.unclean:
-        return LAST_KNOWN if before.last_known_elr == (change.leader,) and not before.isr else UNCLEAN
+        return LAST_KNOWN if changed.last_known else UNCLEAN
     if change.removing == () or change.adding == ():
         return REASSIGNED
     if change.leader == NO_LEADER:

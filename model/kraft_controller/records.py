@@ -31,12 +31,14 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
 
 
 class PartitionChanged(msgspec.Struct, frozen=True, gc=False):
-    """A PartitionChangeRecord. `unclean`: its leader may lack records that were acknowledged."""
+    """A PartitionChangeRecord. `unclean`: its leader may lack records that were acknowledged; `last_known`: only such
+    as were lost when it crashed, since it led last."""
 
     partition: TopicPartition
     before: Registration
     change: PartitionChange
     unclean: bool = False
+    last_known: bool = False
 
     @property
     def after(self) -> Registration:
