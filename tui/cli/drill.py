@@ -33,7 +33,7 @@ from model.drills.voters import (
     turnout_text,
 )
 from spark_tasks.spark_client import Engine
-from tui.cli.drill_acts import InOrder, Wish, ids_in, scenario_of, takes_acts
+from tui.cli.drill_acts import LONGEST_TIME_MS, InOrder, Wish, scenario_of, takes_acts, takes_wish
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
@@ -174,7 +174,6 @@ def _seconds(ms: float) -> str:
 
 
 SURVIVED, HURT = 0, 2
-LONGEST_TIME_MS = 86_400_000
 
 _SESSION = (
     "time until a silent broker counts as dead  [default: with ZooKeeper "
@@ -214,16 +213,7 @@ def takes_times(command: Command) -> Command:
 @click.command(cls=InOrder)
 @takes_cluster
 @takes_acts
-@click.option("--rack", help="all live brokers of this rack fail together, with the voters on their machines")
-@click.option("--add-voter", metavar="ID[,ID...]", default="", help="as if these nodes were voters of KRaft as well")
-@click.option("--remove-voter", metavar="ID[,ID...]", default="", help="as if these voters of KRaft were none")
-@click.option("--unclean", is_flag=True, help="allow unclean leader election on every topic")
-@click.option(
-    "--restart-after",
-    metavar="MS",
-    type=click.FloatRange(min=0, max=LONGEST_TIME_MS),
-    help="restart failed brokers this long after they failed",
-)
+@takes_wish
 @takes_scenarios
 @takes_engine
 @takes_times
@@ -240,11 +230,7 @@ def takes_times(command: Command) -> Command:
 def drill(
     opening: Opening,
     wishes: tuple[Wish, ...],
-    rack: str | None,
-    add_voter: str,
-    remove_voter: str,
-    unclean: bool,
-    restart_after: float | None,
+    wish: Scenario,
     wanted: Wanted,
     engine: Engine,
     times: dict[str, float],
@@ -266,24 +252,16 @@ def drill(
     \b
     Example: kdrill drill zk://zk1:2181/kafka --kill 3,4
              kdrill drill prod-eu1 --stop 3 --kill 4 --start 3
-             kdrill drill prod-eu2 --kill-controller majority
-             kdrill drill prod-eu2 --fail-dir 3:/var/lib/kafka/d1 --remove-voter 102
+             kdrill drill prod-eu2 --kill-controller active --fail-dir 3:/var/lib/kafka/d1
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
     if wanted.is_many:
-        _check_alone(wishes or add_voter or remove_voter or rack is not None, restart_after, everything=everything)
+        _check_alone(wish, wishes, everything=everything)
     if wanted.fleet is not None:
-        return _fleet(opening, wanted, engine, output, unclean=unclean, as_json=as_json)
-    wish = Scenario(
-        rack=rack,
-        unclean=unclean,
-        restart_after_ms=restart_after,
-        add_voters=tuple(ids_in("add-voter", add_voter)) if add_voter else (),
-        remove_voters=tuple(ids_in("remove-voter", remove_voter)) if remove_voter else (),
-    )
+        return _fleet(opening, wanted, engine, output, unclean=wish.unclean, as_json=as_json)
     if wanted.kind is not None:
-        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+        hurts, told = drilled(image_of(opening), wanted, engine, unclean=wish.unclean, as_json=as_json)
     else:
         played = _played(opening, wish, wishes, times)
         hurts, told = played.hurts, (document_of if as_json else lines)(played, everything=everything)
@@ -320,13 +298,13 @@ def _played(opening: Opening, wish: Scenario, wishes: Sequence[Wish], times: dic
         raise click.UsageError(str(error)) from None
 
 
-def _check_alone(chosen: object, restart_after: float | None, *, everything: bool) -> None:
+def _check_alone(wish: Scenario, wishes: Sequence[Wish], *, everything: bool) -> None:
     """Many scenarios are counted, not played in time."""
-    if chosen:
+    if wishes or wish.rack is not None or wish.add_voters or wish.remove_voters:
         raise click.UsageError(
             "--each-..., --random and --fleet choose who fails: leave out --kill, --rack, --stop and --start"
         )
-    if restart_after is not None:
+    if wish.restart_after_ms is not None:
         raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")
     context = click.get_current_context()
     for name in ("session_timeout", "zookeeper_write", "request"):

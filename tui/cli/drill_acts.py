@@ -14,6 +14,7 @@ from model.drills.nodes import controllers_named, folders_lost, machines_of_rack
 from model.drills.scenario import Act, Deed, Folder, Scenario, of_acts, of_rack
 
 Command = Callable[..., Any]
+LONGEST_TIME_MS = 86_400_000
 
 _ORDER = "tui.cli.drill_acts.order"
 
@@ -55,6 +56,37 @@ def takes_acts(command: Command) -> Command:
         return command(wishes=wishes, **options)
 
     return with_wishes
+
+
+def takes_wish(command: Command) -> Command:
+    """All else that a scenario has, which the command gets as `wish`."""
+
+    @click.option("--rack", help="all live brokers of this rack fail together, with the voters on their machines")
+    @click.option(
+        "--add-voter", metavar="ID[,ID...]", default="", help="as if these nodes were voters of KRaft as well"
+    )
+    @click.option("--remove-voter", metavar="ID[,ID...]", default="", help="as if these voters of KRaft were none")
+    @click.option("--unclean", is_flag=True, help="allow unclean leader election on every topic")
+    @click.option(
+        "--restart-after",
+        metavar="MS",
+        type=click.FloatRange(min=0, max=LONGEST_TIME_MS),
+        help="restart failed brokers this long after they failed",
+    )
+    @wraps(command)
+    def with_wish(
+        rack: str | None, add_voter: str, remove_voter: str, unclean: bool, restart_after: float | None, **others: Any
+    ) -> Any:
+        wish = Scenario(
+            rack=rack,
+            unclean=unclean,
+            restart_after_ms=restart_after,
+            add_voters=tuple(ids_in("add-voter", add_voter)) if add_voter else (),
+            remove_voters=tuple(ids_in("remove-voter", remove_voter)) if remove_voter else (),
+        )
+        return command(wish=wish, **others)
+
+    return with_wish
 
 
 def acts_of(image: ClusterImage, wishes: Iterable[Wish]) -> Iterator[Act]:

@@ -113,8 +113,7 @@ BROKER_STYLES: Mapping[str, str] = {
 def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> Listing:
     """Every broker, and how many partitions it leads: before the drill, and at the moment."""
     playback = look.playback if look.playback and look.playback.steps else None
-    there = {*look.image.brokers, *look.image.fenced, *look.dead, *voters_of(look.image), *look.plan.voters}
-    ids = tuple(sorted(there.union(playback.brokers if playback else ())))
+    ids = _nodes(look, playback)
     moment = playback.step(query.moment) if playback else 0
     marks = _marks(look)
     states = _states_then(look, playback, moment) if playback else _states_now(look, marks)
@@ -151,6 +150,12 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
         made_from=(look, query.moment),
         nothing="no brokers",
     )
+
+
+def _nodes(look: DrillAnswer, playback: Playback | None) -> tuple[int, ...]:
+    """Brokers, and voters that are none."""
+    there = {*look.image.brokers, *look.image.fenced, *look.dead, *voters_of(look.image), *look.plan.voters}
+    return tuple(sorted(there.union(playback.brokers if playback else ())))
 
 
 def _without(some: slice, all_of_them: tuple[T, ...]) -> tuple[T, ...]:
