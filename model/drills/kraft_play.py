@@ -230,8 +230,9 @@ class KraftPlay:
             state = self._cluster.partition(name)
             for broker in state.replicas:
                 follows = broker in self._returned or state.leader in self._returned
-                follows &= self._cluster.is_acceptable(broker, state, active)
-                if broker not in state.isr and follows and state.leader in active:
+                if broker in state.isr or not follows or state.leader not in active:
+                    continue
+                if self._cluster.is_acceptable(broker, state, active):
                     found.setdefault(state.leader, {})[name] = (*state.isr, broker)
                     break
         return found

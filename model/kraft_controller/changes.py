@@ -1,6 +1,7 @@
 """Changes of partitions that rules are made of: each is worked out against the cluster as it was before the event."""
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 import msgspec
 
@@ -21,10 +22,9 @@ def changed(
     """One change, or none. `active`: who may lead; None: who is."""
     before = cluster.partition(name)
     may_lead = cluster.active if active is None else active
-
-    def is_acceptable(broker: int) -> bool:
-        return cluster.is_acceptable(broker, before, may_lead)
-
+    is_acceptable = may_lead.__contains__
+    if before.directories:  # else whoever lives will do
+        is_acceptable = partial(cluster.is_acceptable, state=before, active=may_lead)
     if asked.replicas is not None and before.directories:
         asked = _placed(cluster, before, asked, asked.replicas)
     change = change_of(before, asked, cluster.levels, is_acceptable, cluster.min_isr(name.topic))

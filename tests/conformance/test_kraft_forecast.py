@@ -5,10 +5,12 @@ Preferred leaders are not elected by themselves here. A forecast on a cluster th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import NewTopic  # pyright: ignore[reportPrivateImportUsage]
 
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.drills.drill import run
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.conformance
 BROKER = 4
 """The one that is no voter."""
 TRIES = 5
+MORE_THAN_A_SESSION_S = 10
 Partitions = dict[tuple[str, int], Any]
 
 
@@ -117,3 +120,21 @@ def test_the_active_controller_dies(foreseen: Foreseen) -> None:
     it.node = 1 if active != 1 else 2
     it.becomes(lambda: cluster.kill(active), of_acts([Act(Deed.KILL, (active,))]))
     it.becomes(lambda: cluster.start(active), of_acts([Act(Deed.START, (active,))]))
+
+
+def test_a_majority_dies(foreseen: Foreseen) -> None:
+    """Nothing is decided any more: for longer than a session no topic is created, and nobody is fenced."""
+    it, cluster = foreseen, foreseen.cluster
+    before = it.image()
+    dead = controllers_named(before, "majority")
+    (it.node,) = {1, 2, 3}.difference(dead)
+    drill = run(before, of_acts([Act(Deed.KILL, dead)]))
+    assert drill.turnout is not None and drill.turnout.is_lost
+    assert partitions(drill.after) == partitions(before)
+    cluster.kill(*dead)
+    until_s = time.monotonic() + MORE_THAN_A_SESSION_S
+    while time.monotonic() < until_s:  # that nothing happens is no condition to wait for
+        topic = NewTopic("undecided", 1, replication_factor=1)
+        refused = Client(cluster.address(it.node)).admin.create_topics([topic], request_timeout=1)
+        assert refused["undecided"].exception(MORE_THAN_A_SESSION_S) is not None
+        assert standing(it.image()) == standing(before)
