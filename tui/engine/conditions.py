@@ -142,10 +142,10 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("sandbox", "wish('terminate')"): (_HERE, _SANDBOXED, _MAIN),
     "wish('pause')": (_HERE, _SANDBOXED, _MAIN),
     "wish('expire')": (_HERE, _SANDBOXED, _MAIN),
-    "wish('cut')": (_HERE, _SANDBOXED, _MAIN),
+    ("sandbox", "wish('cut')"): (_HERE, _SANDBOXED, _MAIN),
     "wish('brake')": (_HERE, _SANDBOXED, _MAIN),
     ("sandbox", "restart"): (_HERE, _SANDBOXED, _MAIN),
-    "failover": (
+    ("sandbox", "failover"): (
         _HERE,
         _SANDBOXED,
     ),

@@ -3,7 +3,7 @@
 Of a step: why it was taken, which znodes were written, old and new, and who was told what.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -22,7 +22,7 @@ from model.znodes.history import difference_text as told_difference
 from model.znodes.history import differences
 from model.znodes.paths import partition_state_path, recognise
 from tui.engine.drill.course import SIGN_STYLES, seconds
-from tui.engine.drill.playback import DrillAnswer, Playback, assumptions_of, scenario_of
+from tui.engine.drill.playback import DrillAnswer, Playback, assumptions_of, scenario_of, voters_of
 from tui.engine.drill.queries import DrillMomentText, DrillPartitionText, DrillStepText, DrillText
 from tui.engine.drill.rows import OUTCOMES
 from tui.engine.messages import TextAnswer
@@ -88,7 +88,8 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     for ids, what in ((scenario.add_voters, "votes too"), (scenario.remove_voters, "votes no more")):
         if ids:
             sheet.fact("quorum of", f"{listed(ids, 12)} {what}")
-    sheet.fact("fails", _named(scenario.kill) or "nobody")
+    alone = set(voters_of(look.image)) - look.image.brokers.keys()
+    sheet.fact("fails", _named(scenario.kill, alone) or "nobody")
     for act in scenario.then[:MOST_ACTS]:
         when = "" if act.after_ms is None else f", {duration_text(round(act.after_ms))} later"
         sheet.fact("then", f"{_done(act)}{when}")
@@ -103,8 +104,8 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 
 
-def _named(brokers: Iterable[int]) -> str:
-    return listed((f"b{broker}" for broker in brokers), 12)
+def _named(brokers: Iterable[int], controllers: Container[int] = ()) -> str:
+    return listed((f"controller {each}" if each in controllers else f"b{each}" for each in brokers), 12)
 
 
 def _done(act: Act) -> str:

@@ -11,6 +11,7 @@ from tests.model.drills.test_nodes import apart, folders
 from tests.model.drills.test_voters import kraft
 from tests.tui.data.asked import text_shown
 from tui.engine.drill import choices
+from tui.engine.drill.course import word_of
 from tui.engine.drill.playback import DrillAnswer, playback_of, scenario_of, why_nothing
 from tui.engine.drill.queries import DrillBrokerList, DrillText
 from tui.engine.drill.rows import BROKER_COLUMNS, drill_brokers
@@ -30,6 +31,12 @@ def states(answer: DrillAnswer, moment: int = -1) -> dict[str, str]:
     listing = drill_brokers(answer, DrillBrokerList(moment=moment))
     rows = [listing.row(number) for number in range(listing.count)]
     return {row.key: row.cells[STATE][0][0] for row in rows if row.cells[STATE]}
+
+
+def milestones(answer: DrillAnswer) -> list[str]:
+    assert answer.playback is not None
+    rows = answer.playback.drill.timeline.rows
+    return [word_of(step, rows[step.first : step.end]) for step in answer.playback.steps]
 
 
 def text(answer: DrillAnswer) -> str:
@@ -108,3 +115,10 @@ def test_what_cannot_be_is_told(plan: DrillPlan, why: str) -> None:
     answer = DrillAnswer(plan, folders())
     assert why in why_nothing(answer)
     assert not scenario_of(answer).acts
+
+
+def test_the_course_and_the_summary_call_nodes_by_what_they_are() -> None:
+    lost = look(apart(), DrillPlan(controllers="active", kill=(4,)))
+    assert "fails     b4, controller 102" in text(lost)
+    assert {"b102 down", "b4 down", "b4 fenced"} <= set(milestones(lost))
+    assert milestones(look(folders(), DrillPlan(folders=((1, 1),))))[0] == "b1 loses a folder"
