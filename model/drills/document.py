@@ -9,7 +9,7 @@ import msgspec
 from model.cluster.texts import brokers, metadata_place
 from model.drills.drill import Drill
 from model.drills.outcomes import DrilledPartition, unaffected
-from model.drills.scenario import Deed
+from model.drills.scenario import Deed, Scenario
 from model.drills.setup_znodes import rules_of
 from model.drills.timeline import (
     AnyRow,
@@ -48,17 +48,24 @@ def document_of(drill: Drill, *, everything: bool = False) -> Document:
     about: Document = {"not_forecast": not_forecast(drill.before)} if is_kraft(drill.before) else {}
     if drill.turnout is not None:
         about["quorum"] = msgspec.to_builtins(drill.turnout)
+    if drill.served is not None:
+        about["still_served"] = msgspec.to_builtins(drill.served)
     return {
         "format": FORMAT,
         **about,
         "source": drill.before.provenance.source,
-        "scenario": msgspec.to_builtins(drill.scenario),
+        "scenario": _scenario(drill.scenario),
         "assumptions": assumptions_of(drill),
         "at_rest": drill.at_rest,
         "partitions": partitions,
         "summary": _summary(drill),
         "timeline": [_row(row) for row in drill.timeline.rows],
     }
+
+
+def _scenario(scenario: Scenario) -> Document:
+    said = msgspec.to_builtins(scenario)
+    return {name: value for name, value in said.items() if value or not name.endswith("_voters")}
 
 
 def assumptions_of(drill: Drill) -> Document:

@@ -8,11 +8,12 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.drills.kraft_play import KraftPlay
+from model.drills.nodes import with_voters_changed
 from model.drills.outcomes import DrilledPartition, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import QuorumShrank, Timeline, TimelineBuilder
-from model.drills.voters import Turnout, is_kraft, session_timeout_ms, turnout_after, with_voters
+from model.drills.voters import Served, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 
@@ -71,6 +72,11 @@ class Drill:
             return turnout
         return msgspec.structs.replace(turnout, candidates=shrank[-1].candidates)
 
+    @cached_property
+    def served(self) -> Served | None:
+        """What brokers still serve where the voters have no majority any more; None: they have."""
+        return served(self.after) if self.turnout is not None and self.turnout.is_lost else None
+
     @property
     def hurts(self) -> bool:
         """Whether somebody cannot write or read, records are lost, or nothing can be elected."""
@@ -100,6 +106,7 @@ def play(
     image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None = None
 ) -> Generator[Progress, None, Drill]:
     """The same in steps: whoever iterates may show how far it is, or stop. Returns the drill."""
+    image = with_voters_changed(image, scenario)
     check(image, scenario)
     times = assumptions or usual(image, scenario)
     if is_kraft(image):

@@ -16,30 +16,35 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage, state_in
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.texts import metadata_place
 from model.controller.events_and_commands import ControlledShutdownRequested
-from model.drills.scenario import Act, Deed
+from model.drills.scenario import Act, Deed, Folder
 from model.drills.timeline import (
     AnyRow,
     BrokerFellSilent,
     BrokerFenced,
     BrokerLeft,
+    FolderFailed,
     MetadataLearnt,
     MetadataWritten,
     Outage,
     StateWritten,
     Timeline,
+    VoterBooted,
+    VoterFellSilent,
 )
 from model.hosts.virtual.journal import BrokerBooted, ControllerAsked, Reasoned
 from model.hosts.virtual.scheduled_events import Assumptions
-from model.kraft_controller.cluster import KraftCluster, PartitionChanged
+from model.kraft_controller.cluster import KraftCluster
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerRegisters,
     BrokerSilent,
+    DirectoriesFailed,
     IsrsProposed,
     KraftEvent,
     ShutdownWanted,
     decide,
 )
+from model.kraft_controller.records import PartitionChanged
 from model.znodes.paths import broker_path, topic_path
 
 HEARTBEAT_MS: Final = 2_000.0
@@ -79,7 +84,10 @@ class KraftPlay:
     # What the scenario does
 
     def begin(self, act: Act) -> None:
-        """Kills, stops or starts its brokers now."""
+        """Kills, stops or starts its brokers now, or takes log folders of theirs away."""
+        if act.deed is Deed.LOSE:
+            self._lose(act.folders)
+            return
         deed = {Deed.KILL: self._kill, Deed.STOP: self._stop, Deed.START: self._start}[act.deed]
         deed(act.brokers)
 
@@ -107,6 +115,8 @@ class KraftPlay:
     def _kill(self, brokers: Sequence[int]) -> None:
         late_ms = QUORUM_MS if self._image.quorum and self._image.quorum.leader in brokers else 0.0
         apart_ms = NEXT_PASS_MS if self._cluster.levels.release >= (4, 0) else 0.0
+        voters = (each for each in brokers if self._only_votes(each))
+        self.rows += (VoterFellSilent(self.now_ms, voter) for voter in voters)
         for place, broker in enumerate(each for each in brokers if each in self._running):
             self._goes(broker)
             self._stopped.discard(broker)
@@ -127,12 +137,33 @@ class KraftPlay:
 
     def _start(self, brokers: Sequence[int]) -> None:
         for broker in brokers:
+            if self._only_votes(broker):
+                self.rows.append(VoterBooted(self.now_ms, broker))
+                continue
             self._boots[broker] = self._boots.get(broker, 0) + 1
             self._running.add(broker)
             self._returned.add(broker)
             self.rows.append(BrokerBooted(self.now_ms, broker))
             from_ms = max(self.now_ms, self._session_over.pop(broker, 0.0) + END_MS) + self._times.request_ms
             self._later(from_ms, self._unless_gone(broker, self._register))
+
+    def _lose(self, folders: Sequence[Folder]) -> None:
+        """Brokers tell of it with a heartbeat at once; whatever lies there is served no more."""
+        for broker, path in folders:
+            lies = {each.path: tuple(each.sizes) for each in self._image.log_dirs.get(broker, ())}
+            self._cluster = self._cluster.with_folders(broker, lies)
+            there = self._cluster.in_directory(broker, path)
+            self.rows.append(FolderFailed(self.now_ms, broker, path, len(there)))
+            for name in there:
+                if self._cluster.partition(name).leader == broker:
+                    self._leaderless.setdefault(name, self.now_ms)
+            told = partial(self._write, DirectoriesFailed(broker, (path,)))
+            self._later(self.now_ms + self._times.request_ms + self._times.zookeeper_write_ms, told)
+
+    def _only_votes(self, node: int) -> bool:
+        """Whether it is a controller and no broker."""
+        votes = self._image.quorum is not None and any(each.id == node for each in self._image.quorum.voters)
+        return votes and node not in self._boots and not self._cluster.with_replica_on(node)
 
     def _goes(self, broker: int) -> None:
         self._boots[broker] += 1
@@ -199,7 +230,9 @@ class KraftPlay:
             state = self._cluster.partition(name)
             for broker in state.replicas:
                 follows = broker in self._returned or state.leader in self._returned
-                if broker not in state.isr and follows and {broker, state.leader} <= active:
+                if broker in state.isr or not follows or state.leader not in active:
+                    continue
+                if self._cluster.is_acceptable(broker, state, active):
                     found.setdefault(state.leader, {})[name] = (*state.isr, broker)
                     break
         return found

@@ -26,6 +26,12 @@ class Deed(StrEnum):
     """They are told to stop at the same moment, by SIGTERM: a controlled shutdown."""
     START = "start"
     """They start at the same moment, having been dead."""
+    LOSE = "lose"
+    """Log folders of theirs fail at the same moment, as by a disk that breaks; others still work."""
+
+
+Folder = tuple[int, str]
+"""A broker, and the path of one of its log folders."""
 
 
 class Act(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -35,6 +41,11 @@ class Act(msgspec.Struct, frozen=True, omit_defaults=True):
     brokers: tuple[int, ...]
     after_ms: float | None = None
     """So long after what was done before it; None: once nothing happens any more."""
+    folders: tuple[Folder, ...] = ()
+    """Those that fail."""
+
+
+_FELLING = (Deed.KILL, Deed.STOP)
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +61,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     """When they are started again, after their death; None: never. Each registers once its old session is over."""
     then: tuple[Act, ...] = ()
     """What is done after their death, one after the other, each when it is said to be."""
+    add_voters: tuple[int, ...] = ()
+    """Who votes in a KRaft cluster besides, from before all of it on; and who does not any more."""
+    remove_voters: tuple[int, ...] = ()
 
     @property
     def acts(self) -> tuple[Act, ...]:
@@ -59,7 +73,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def felled(self) -> frozenset[int]:
         """Who dies or stops in it, whatever becomes of them."""
-        return frozenset(broker for act in self.acts if act.deed is not Deed.START for broker in act.brokers)
+        return frozenset(broker for act in self.acts if act.deed in _FELLING for broker in act.brokers)
 
     @property
     def started(self) -> frozenset[int]:
@@ -72,7 +86,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         return self._left_by(started=False)
 
     def _left_by(self, *, started: bool) -> frozenset[int]:
-        last = {broker: act.deed is Deed.START for act in self.acts for broker in act.brokers}
+        acts = (act for act in self.acts if act.deed is not Deed.LOSE)
+        last = {broker: act.deed is Deed.START for act in acts for broker in act.brokers}
         return frozenset(broker for broker, starts in last.items() if starts is started)
 
     @property
@@ -85,7 +100,7 @@ def check(image: ClusterImage, scenario: Scenario) -> None:
     alive, dead = set(image.brokers), set(dead_brokers(image))
     turnout = turnout_after(image, ())
     voters = frozenset(turnout.voters if turnout else ())
-    if not scenario.acts:
+    if not (scenario.acts or scenario.add_voters or scenario.remove_voters):
         raise ScenarioError("nobody to kill: name a broker or a rack")
     if not alive and scenario.kill:
         raise ScenarioError("no broker is alive: there is nothing to kill")
@@ -97,6 +112,8 @@ def check(image: ClusterImage, scenario: Scenario) -> None:
         there, gone = (dead, alive) if act.deed is Deed.START else (alive, dead)
         spared = voters if act.deed is Deed.KILL else frozenset[int]()  # a controller that is no broker may die, too
         _check_there(act, there | spared, gone, "here" if number == 0 else "then")
+        if act.deed is Deed.LOSE:
+            continue
         there.difference_update(act.brokers)
         gone.update(act.brokers)
         if not alive and not scenario.starts_brokers:

@@ -52,12 +52,15 @@ REFUSALS: Mapping[str, str] = {
 """ZooKeeper's name of an error → what it means here."""
 
 
+FOLDER = "The broker stops serving what lies there, and tells the controller by its next heartbeat, at once (KIP-858)."
+
 _RULES: Final[Mapping[type, tuple[str, ...]]] = {
     timeline.MetadataLearnt: (LEARNT,),
     ControllerAsked: (SHUTDOWN,),
     BrokerBooted: (RETURN,),
     ControllerElected: (CONTROLLER_ELECTED,),
     timeline.QuorumShrank: (MAJORITY,),
+    timeline.FolderFailed: (FOLDER,),
 }
 
 
@@ -104,6 +107,8 @@ def _kind(row: timeline.AnyRow) -> object:
             | BrokerBooted()
             | timeline.MetadataWritten()
             | timeline.MetadataLearnt()
+            | timeline.VoterFellSilent()
+            | timeline.VoterBooted()
         ):
             return type(row)
         case BrokerStopped(controlled=controlled):
@@ -173,6 +178,19 @@ def _killed(rows: Sequence[BrokerCrashed]) -> str:
 
 def _silent(rows: Sequence[timeline.BrokerFellSilent]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} failed; the controller does not know yet"
+
+
+def _voters(rows: Sequence[timeline.VoterFellSilent]) -> str:
+    return f"{'controller' if len(rows) == 1 else 'controllers'} {listed(row.voter for row in rows)} failed"
+
+
+def _voters_back(rows: Sequence[timeline.VoterBooted]) -> str:
+    return f"{'controller' if len(rows) == 1 else 'controllers'} {listed(row.voter for row in rows)} started again"
+
+
+def _folder(rows: Sequence[timeline.FolderFailed]) -> str:
+    (row,) = rows
+    return f"log folder {row.path} of b{row.broker} failed, with {counted(row.partitions, 'replica')} in it"
 
 
 def _asked(rows: Sequence[ControllerAsked]) -> str:
@@ -299,6 +317,9 @@ _WORDS: Final[Mapping[type, tuple[str, Callable[[Any], str]]]] = {
     BrokerBooted: ("U", _returned),
     ControllerElected: ("*", _moved),
     timeline.QuorumShrank: ("*", _shrank),
+    timeline.VoterFellSilent: ("K", _voters),
+    timeline.VoterBooted: ("U", _voters_back),
+    timeline.FolderFailed: ("K", _folder),
     timeline.StateWritten: ("w", _states),
     timeline.ZnodeWritten: (".", _znodes),
     timeline.MetadataWritten: (".", _metadata),

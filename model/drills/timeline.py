@@ -104,6 +104,26 @@ class BrokerFellSilent(journal.BrokerCrashed, frozen=True, tag="broker-killed"):
     """A broker of a KRaft cluster died; its controller does not know yet."""
 
 
+class VoterFellSilent(journal.Record, frozen=True, tag="voter-killed"):
+    """A node of a KRaft cluster died that is a controller and no broker."""
+
+    voter: int
+
+
+class VoterBooted(journal.Record, frozen=True, tag="voter-started"):
+    """Such a node started again."""
+
+    voter: int
+
+
+class FolderFailed(journal.Record, frozen=True, tag="folder-failed"):
+    """A log folder of a broker failed; `partitions` had a replica there."""
+
+    broker: int
+    path: str
+    partitions: int
+
+
 class BrokerLeft(journal.BrokerStopped, frozen=True, tag="broker-stopped"):
     """A broker left a KRaft cluster, which has no retries of a controlled shutdown to count."""
 
@@ -138,6 +158,9 @@ AnyRow = (
     | journal.SessionEnded
     | journal.ControllerElected
     | QuorumShrank
+    | VoterFellSilent
+    | VoterBooted
+    | FolderFailed
     | StateWritten
     | ZnodeWritten
     | MetadataWritten

@@ -7,13 +7,16 @@ brokers and changes ISRs). A node that is voter and broker has one id. Which vot
 from collections.abc import Collection, Iterator
 
 import msgspec
+import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import metadata_version
 from model.cluster.image_parts import NO_QUORUM_LEADER
-from model.cluster.texts import listed
+from model.cluster.partition_columns import stacked
+from model.cluster.texts import counted, listed
+from model.cluster.topic_image import NOBODY
 from model.drills.setup_znodes import rules_of
-from model.drills.timeline import AnyRow, QuorumShrank
+from model.drills.timeline import AnyRow, QuorumShrank, VoterBooted, VoterFellSilent
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.kraft_controller.levels import knows_levels, levels_of
@@ -129,7 +132,7 @@ def with_voters(rows: Collection[AnyRow], image: ClusterImage, dead: Collection[
 
     `dead` die at the beginning, those that are no brokers among them.
     """
-    at_first = [row for row in rows if isinstance(row, BrokerCrashed) and row.broker in dead and row.at_ms == 0]
+    at_first = [row for row in rows if row.at_ms == 0 and _who_died(row) in dead]
     yield from at_first
     quorum = _Quorum(image)
     yield from quorum.loses(0.0, dead)
@@ -139,8 +142,42 @@ def with_voters(rows: Collection[AnyRow], image: ClusterImage, dead: Collection[
         yield row
         if isinstance(row, BrokerCrashed | BrokerStopped):
             yield from quorum.loses(row.at_ms, (row.broker,))
+        elif isinstance(row, VoterFellSilent):
+            yield from quorum.loses(row.at_ms, (row.voter,))
         elif isinstance(row, BrokerBooted):
             quorum.regains(row.broker)
+        elif isinstance(row, VoterBooted):
+            quorum.regains(row.voter)
+
+
+def _who_died(row: AnyRow) -> int | None:
+    if isinstance(row, VoterFellSilent):
+        return row.voter
+    return row.broker if isinstance(row, BrokerCrashed) else None
+
+
+class Served(msgspec.Struct, frozen=True):
+    """What is still served where nothing is elected: partitions that take any write, those that take acks=0 and 1 and
+    can be read, since somebody in the ISR is dead, and those that are not served."""
+
+    whole: int
+    without_all: int
+    not_served: int
+
+
+def served(image: ClusterImage) -> Served:
+    """By the brokers that live in it, while its states stay as they are."""
+    columns, alive = stacked(tuple(image.topics.values())), np.array(sorted(image.brokers), np.int32)
+    is_led = np.isin(columns.leader, alive)
+    all_live = (np.isin(columns.isr, alive) | (columns.isr == NOBODY)).all(axis=1)
+    whole, led = int((is_led & all_live).sum()), int(is_led.sum())
+    return Served(whole, led - whole, len(columns) - led)
+
+
+def served_text(found: Served) -> str:
+    """`8 partitions as before, 4 without acks=all, 2 not at all`."""
+    as_before = f"{counted(found.whole, 'partition')} as before"
+    return f"{as_before}, {found.without_all:,} without acks=all, {found.not_served:,} not at all"
 
 
 class _Quorum:

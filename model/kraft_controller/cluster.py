@@ -3,72 +3,44 @@
 It stands on an image, and holds only what became different: a drill touches few of many partitions.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from functools import cached_property
 
 import msgspec
+import numpy as np
 
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.cluster.findings.health import MIN_ISR, at_least_one
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import METADATA_VERSION, TopicPartition
 from model.cluster.partition_columns import stacked
 from model.cluster.topic_image import Flags, unpadded
-from model.kraft_controller.levels import Levels, levels_of
-from model.kraft_controller.partition_change import NO_LEADER, PartitionChange, Registration, applied
+from model.kraft_controller.levels import ELR_FEATURE, Levels, levels_of
+from model.kraft_controller.partition_change import (
+    LOST,
+    MIGRATING,
+    NO_LEADER,
+    UNASSIGNED,
+    Registration,
+    applied,
+)
+from model.kraft_controller.records import (
+    BrokerChanged,
+    BrokerRegistered,
+    BrokerRegistration,
+    BrokerUnregistered,
+    ConfigWritten,
+    ElrCleared,
+    FeatureWritten,
+    MetadataRecord,
+    PartitionChanged,
+    PartitionCreated,
+    TopicCreated,
+    TopicRemoved,
+)
 
 UNCLEAN_KEY = "unclean.leader.election.enable"
 EVERY_BROKER = "brokers/<default>"
-
-
-class BrokerRegistration(msgspec.Struct, frozen=True):
-    """A broker that is registered."""
-
-    epoch: int = -1
-    fenced: bool = False
-    in_controlled_shutdown: bool = False
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it may lead and be in an ISR."""
-        return not (self.fenced or self.in_controlled_shutdown)
-
-
-class PartitionChanged(msgspec.Struct, frozen=True, gc=False):
-    """A PartitionChangeRecord. `unclean`: its leader may lack records that were acknowledged."""
-
-    partition: TopicPartition
-    before: Registration
-    change: PartitionChange
-    unclean: bool = False
-
-    @property
-    def after(self) -> Registration:
-        return applied(self.before, self.change)
-
-
-class BrokerRegistered(msgspec.Struct, frozen=True):
-    """A RegisterBrokerRecord: a new incarnation, fenced until it has caught up."""
-
-    broker: int
-    epoch: int
-
-
-class BrokerChanged(msgspec.Struct, frozen=True):
-    """A BrokerRegistrationChangeRecord; None: that stays."""
-
-    broker: int
-    fenced: bool | None = None
-    in_controlled_shutdown: bool | None = None
-
-
-class BrokerUnregistered(msgspec.Struct, frozen=True):
-    """An UnregisterBrokerRecord. Replica lists and ELRs keep it."""
-
-    broker: int
-
-
-MetadataRecord = PartitionChanged | BrokerRegistered | BrokerChanged | BrokerUnregistered
 
 
 class KraftCluster:
@@ -80,32 +52,64 @@ class KraftCluster:
         self._image = image
         self._is_unclean = unclean
         self._columns = stacked(tuple(image.topics.values()))
-        live = {each.id: BrokerRegistration(_epoch(each.epoch)) for each in image.brokers.values()}
-        fenced = {each.id: BrokerRegistration(_epoch(each.epoch), fenced=True) for each in image.fenced.values()}
-        self.brokers: Mapping[int, BrokerRegistration] = live | fenced
-        self._changed: Mapping[TopicPartition, Registration] = {}
+        dirs: Mapping[int, tuple[str, ...]] = {} if image.metadata is None else image.metadata.log_dirs
+        self.brokers: dict[int, BrokerRegistration] = {
+            each.id: BrokerRegistration(
+                -1 if each.epoch is None else each.epoch,
+                fenced=each.id in image.fenced,
+                rack=each.rack,
+                directories=dirs.get(each.id, ()),
+            )
+            for each in (*image.brokers.values(), *image.fenced.values())
+        }
+        self.configs: Mapping[str, Mapping[str, str]] = image.configs
+        """Entity, `topics/NAME` or `brokers/ID`, → what is set."""
+        self.topics: frozenset[str] = frozenset(image.topics)
+        self._anew: frozenset[str] = frozenset()
+        """Topics that were removed or created since the image: of those it says nothing any more."""
+        self._changed: dict[TopicPartition, Registration] = {}
 
     def after(self, records: Iterable[MetadataRecord]) -> "KraftCluster":
         """The cluster once these are written."""
-        brokers, changed = dict(self.brokers), dict(self._changed)
-        for record in records:
-            match record:
-                case PartitionChanged():
-                    changed[record.partition] = applied(changed.get(record.partition, record.before), record.change)
-                case BrokerRegistered():
-                    brokers[record.broker] = BrokerRegistration(record.epoch, fenced=True)
-                case BrokerUnregistered():
-                    brokers.pop(record.broker, None)
-                case BrokerChanged():
-                    told = {name: value for name in ("fenced", "in_controlled_shutdown")
-                            if (value := getattr(record, name)) is not None}  # fmt: skip
-                    if record.fenced is not None:
-                        told["in_controlled_shutdown"] = False
-                    brokers[record.broker] = msgspec.structs.replace(brokers[record.broker], **told)
         made = copy(self)
         made.__dict__.pop("active", None)
-        made.brokers, made._changed = brokers, changed
+        made.brokers, made._changed = dict(self.brokers), dict(self._changed)
+        for record in records:
+            match record:
+                case PartitionChanged(partition, before, change):
+                    made._changed[partition] = applied(made._changed.get(partition, before), change)
+                case PartitionCreated(partition, registration):
+                    made._changed[partition] = registration
+                case ElrCleared(topic):
+                    which = [name for name in made._with_elr() if not topic or name.topic == topic]
+                    made._changed.update({name: made.partition(name).without_elr() for name in which})
+                case BrokerRegistered(broker, epoch, fenced, leaving, rack, directories):
+                    made.brokers[broker] = BrokerRegistration(epoch, fenced, leaving, rack, directories)
+                case BrokerUnregistered(broker):
+                    made.brokers.pop(broker, None)
+                case BrokerChanged(broker):
+                    made.brokers[broker] = made.brokers[broker].changed_by(record)
+                case _:
+                    made._set(record)
         return made
+
+    def _set(self, record: TopicCreated | TopicRemoved | ConfigWritten | FeatureWritten) -> None:
+        match record:
+            case TopicCreated(topic) | TopicRemoved(topic):
+                gone = self._partitions_of(topic)
+                self._changed = {name: each for name, each in self._changed.items() if name not in gone}
+                exists = isinstance(record, TopicCreated)
+                self.topics = self.topics | {topic} if exists else self.topics - {topic}
+                self._anew |= {topic}
+                self.configs = {entity: each for entity, each in self.configs.items() if entity != f"topics/{topic}"}
+            case ConfigWritten(entity, key, value):
+                others = {name: each for name, each in self.configs.get(entity, {}).items() if name != key}
+                self.configs = {**self.configs, entity: others if value is None else others | {key: value}}
+            case FeatureWritten(feature, level):
+                if feature == METADATA_VERSION:
+                    self.levels = self.levels._replace(metadata_version=level)
+                elif feature == ELR_FEATURE:
+                    self.levels = self.levels._replace(elr=level > 0)
 
     def is_active(self, broker: int) -> bool:
         """Whether it may lead."""
@@ -120,6 +124,8 @@ class KraftCluster:
         """Raises KeyError where there is none."""
         if (changed := self._changed.get(name)) is not None:
             return changed
+        if name.topic in self._anew:
+            raise KeyError(name)
         topic = self._image.topics[name.topic]
         row = topic.row_of[name.partition]
         state = state_of(topic, row)
@@ -135,6 +141,56 @@ class KraftCluster:
             last_known_elr=state.last_known_elr or (),
             recovering=state.recovering,
         )
+
+    def find(self, name: TopicPartition) -> Registration | None:
+        """None where there is none."""
+        try:
+            return self.partition(name)
+        except KeyError:
+            return None
+
+    def partitions(self, topic: str) -> list[TopicPartition]:
+        """Of a topic, in ascending order; none where there is no such topic."""
+        return sorted(self._partitions_of(topic)) if topic in self.topics else []
+
+    def _partitions_of(self, topic: str) -> set[TopicPartition]:
+        known = self._image.topics.get(topic) if topic not in self._anew else None
+        before = {TopicPartition(topic, number) for number in (() if known is None else known.row_of)}
+        return before | {name for name in self._changed if name.topic == topic}
+
+    def is_acceptable(self, broker: int, state: Registration, active: Collection[int]) -> bool:
+        """Whether it may lead: one of `active` whose directory of the partition works (3.7 and later)."""
+        return broker in active and (not state.directories or self.has_directory(broker, state.directory(broker)))
+
+    def has_directory(self, broker: int, directory: str) -> bool:
+        """Whether the directory works: as long as the broker tells of none, any does."""
+        registered = self.brokers.get(broker)
+        if registered is None or directory == LOST:
+            return False
+        return directory in (UNASSIGNED, MIGRATING) or directory in registered.directories or not registered.directories
+
+    def new_directory(self, broker: int) -> str:
+        """Where a replica lies that it is to have: its only directory, and which of several it says later."""
+        registered = self.brokers.get(broker)
+        if registered is None or len(registered.directories) > 1:
+            return UNASSIGNED
+        return registered.directories[0] if registered.directories and self.levels.keeps_directories else MIGRATING
+
+    def with_folders(self, broker: int, folders: Mapping[str, Iterable[TopicPartition]]) -> "KraftCluster":
+        """The cluster where it is known what the broker has in which of its log folders; paths stand for their ids."""
+        made = self.after(())
+        if broker in self.brokers and not set(self.brokers[broker].directories) & set(folders):
+            made.brokers[broker] = msgspec.structs.replace(self.brokers[broker], directories=tuple(folders))
+        for folder, names in folders.items():
+            for name in names:
+                if (state := self.find(name)) is not None and broker in state.replicas:
+                    known = {each: state.directory(each) for each in state.replicas} | {broker: folder}
+                    made._changed[name] = msgspec.structs.replace(state, directories=tuple(known.values()))
+        return made
+
+    def in_directory(self, broker: int, directory: str) -> list[TopicPartition]:
+        """Partitions whose replica the broker has there."""
+        return [name for name in self.with_replica_on(broker) if self.partition(name).directory(broker) == directory]
 
     def with_in_isr(self, broker: int) -> list[TopicPartition]:
         """Partitions whose ISR has the broker."""
@@ -163,16 +219,20 @@ class KraftCluster:
     def min_isr(self, topic: str) -> int:
         """The effective one: no more than partition 0 has replicas."""
         least = at_least_one(self._setting(topic, MIN_ISR))
-        first = TopicPartition(topic, 0)
-        known = self._image.topics[topic].row_of
-        return min(least, len(self.partition(first).replicas)) if 0 in known else least
+        first = self.find(TopicPartition(topic, 0))
+        return least if first is None else min(least, len(first.replicas))
 
     def allows_unclean(self, topic: str) -> bool:
         """Whether a leader may be elected that is not in sync."""
         return self._is_unclean or (self._setting(topic, UNCLEAN_KEY) or "").strip().lower() == "true"
 
     def _setting(self, topic: str, key: str) -> str | None:
-        return self._image.topic_config(topic).get(key, self._image.configs.get(EVERY_BROKER, {}).get(key))
+        return self.configs.get(f"topics/{topic}", {}).get(key, self.configs.get(EVERY_BROKER, {}).get(key))
+
+    def _with_elr(self) -> list[TopicPartition]:
+        columns = self._columns
+        found = self._named(np.logical_or((columns.elr >= 0).any(axis=1), (columns.last_known_elr >= 0).any(axis=1)))
+        return self._now(found, lambda each: bool(each.elr or each.last_known_elr))
 
     def _named(self, flags: Flags) -> list[TopicPartition]:
         return [
@@ -183,10 +243,6 @@ class KraftCluster:
 
     def _now(self, before: Iterable[TopicPartition], fits: Callable[[Registration], bool]) -> list[TopicPartition]:
         """Of those that fitted in the image, and those that changed, the ones that fit now."""
-        changed = self._changed
-        kept = [name for name in before if name not in changed]
+        changed, anew = self._changed, self._anew
+        kept = [name for name in before if name not in changed and name.topic not in anew]
         return sorted([*kept, *(name for name, each in changed.items() if fits(each))])
-
-
-def _epoch(epoch: int | None) -> int:
-    return -1 if epoch is None else epoch

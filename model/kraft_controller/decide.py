@@ -2,25 +2,28 @@
 
 Each event is worked out against the cluster before it, whole: what it writes for one partition does not count for the
 next. Sources: `org.apache.kafka.controller.ReplicationControlManager` (`handleBrokerFenced`, `handleBrokerUnfenced`,
-`handleBrokerInControlledShutdown`, `handleUncleanBrokerShutdown`, `alterPartition`, `electLeaders`), `QuorumController`
-and `ClusterControlManager`, 3.3 to 4.4.
+`handleBrokerInControlledShutdown`, `handleUncleanBrokerShutdown`, `handleDirectoriesOffline`, `alterPartition`,
+`electLeaders`), `QuorumController` and `ClusterControlManager`, 3.3 to 4.4. What is asked for and may be refused is in
+`requests`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import (
+from model.kraft_controller.changes import changed, online, without
+from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.partition_change import Asked, Election
+from model.kraft_controller.reasons import reasons_of
+from model.kraft_controller.records import (
     BrokerChanged,
     BrokerRegistered,
+    BrokerRegistration,
     BrokerUnregistered,
-    KraftCluster,
     MetadataRecord,
     PartitionChanged,
 )
-from model.kraft_controller.partition_change import Asked, Election, change_of
-from model.kraft_controller.reasons import reasons_of
 
 
 class BrokerSilent(msgspec.Struct, frozen=True):
@@ -36,17 +39,30 @@ class ShutdownWanted(msgspec.Struct, frozen=True):
 
 
 class BrokerRegisters(msgspec.Struct, frozen=True):
-    """A new incarnation. `clean`: it says that it had stopped in order, and so has all that it acknowledged."""
+    """A broker registers. `clean`: it says that it had stopped in order, and so has all that it acknowledged."""
 
     broker: int
     epoch: int
+    """The metadata log's next offset as the event begins, which is its epoch if it is a new incarnation."""
     clean: bool
+    again: bool = False
+    """The same incarnation, which had not heard the answer."""
+    rack: str | None = None
+    directories: tuple[str, ...] | None = None
+    """None: those that it had, as its rack then."""
 
 
 class BrokerCaughtUp(msgspec.Struct, frozen=True):
     """A fenced broker has read the metadata log up to its own registration: it is unfenced."""
 
     broker: int
+
+
+class DirectoriesFailed(msgspec.Struct, frozen=True):
+    """A broker's heartbeat says that these of its log directories work no more (KIP-858)."""
+
+    broker: int
+    directories: tuple[str, ...]
 
 
 class UnregisterWanted(msgspec.Struct, frozen=True):
@@ -71,7 +87,14 @@ class ElectionsWanted(msgspec.Struct, frozen=True):
 
 
 KraftEvent = (
-    BrokerSilent | ShutdownWanted | BrokerRegisters | BrokerCaughtUp | UnregisterWanted | IsrsProposed | ElectionsWanted
+    BrokerSilent
+    | ShutdownWanted
+    | BrokerRegisters
+    | BrokerCaughtUp
+    | DirectoriesFailed
+    | UnregisterWanted
+    | IsrsProposed
+    | ElectionsWanted
 )
 
 
@@ -93,6 +116,8 @@ def decide(cluster: KraftCluster, event: KraftEvent) -> KraftDecision:
             found = _register(cluster, event)
         case BrokerCaughtUp(broker):
             found = _unfence(cluster, broker)
+        case DirectoriesFailed():
+            found = _lose(cluster, event)
         case UnregisterWanted(broker):
             found = _unregister(cluster, broker)
         case IsrsProposed():
@@ -104,7 +129,7 @@ def decide(cluster: KraftCluster, event: KraftEvent) -> KraftDecision:
 
 
 def _fence(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
-    yield from _without(cluster, broker, cluster.with_in_isr(broker))
+    yield from without(cluster, broker, cluster.with_in_isr(broker))
     yield BrokerChanged(broker, fenced=True)
 
 
@@ -115,19 +140,35 @@ def _shut_down(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
         yield from _fence(cluster, broker)
     elif not registered.in_controlled_shutdown:
         yield BrokerChanged(broker, in_controlled_shutdown=True)
-        yield from _without(cluster, broker, cluster.with_in_isr(broker))
+        yield from without(cluster, broker, cluster.with_in_isr(broker))
 
 
 def _register(cluster: KraftCluster, event: BrokerRegisters) -> Iterator[MetadataRecord]:
-    """Until 3.9 nothing else: who registers again in its old session stays leader though it is fenced."""
+    """Until 3.9 nothing else: who registers anew in its old session stays leader though it is fenced."""
+    broker, before = event.broker, cluster.brokers.get(event.broker, BrokerRegistration())
+    if event.directories is not None:
+        before = msgspec.structs.replace(before, rack=event.rack, directories=event.directories)
+    if event.again and broker in cluster.brokers:
+        yield from _registered_again(cluster, event, before)
+        return
     if cluster.levels.registration_cleans_up:
-        broker, isr = event.broker, cluster.with_in_isr(event.broker)
+        isr = cluster.with_in_isr(broker)
         if event.clean or not cluster.levels.elr:
-            yield from _without(cluster, broker, isr)
+            yield from without(cluster, broker, isr)
         else:
             eligible = [name for name in cluster.with_in_elr(broker) if name not in set(isr)]
-            yield from _without(cluster, broker, [*isr, *eligible], stopped_uncleanly=True)
-    yield BrokerRegistered(event.broker, event.epoch)
+            yield from without(cluster, broker, [*isr, *eligible], stopped_uncleanly=True)
+    yield BrokerRegistered(broker, event.epoch, rack=before.rack, directories=before.directories)
+
+
+def _registered_again(
+    cluster: KraftCluster, event: BrokerRegisters, before: BrokerRegistration
+) -> Iterator[BrokerRegistered]:
+    """Nothing changes from 3.9 on; before, its epoch does, and until 3.6 it is fenced by that."""
+    release = cluster.levels.release
+    fenced, leaving = (True, False) if release <= (3, 6) else (before.fenced, before.in_controlled_shutdown)
+    epoch = before.epoch if release >= (3, 9) else event.epoch
+    yield BrokerRegistered(event.broker, epoch, fenced, leaving, before.rack, before.directories)
 
 
 def _unfence(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
@@ -135,11 +176,26 @@ def _unfence(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
     yield BrokerChanged(broker, fenced=False)
     active = cluster.active | {broker}
     for name in cluster.leaderless:
-        yield from _changed(cluster, name, Asked(election=_online(cluster, name)), active)
+        yield from changed(cluster, name, Asked(election=online(cluster, name)), active)
+
+
+def _lose(cluster: KraftCluster, event: DirectoriesFailed) -> Iterator[MetadataRecord]:
+    """Each in turn: whatever lies there, in the ISR or not; directories that are not registered are not looked at."""
+    broker, registered = event.broker, cluster.brokers.get(event.broker, BrokerRegistration())
+    failed = [each for each in event.directories if each in registered.directories]
+    if not failed or not cluster.levels.keeps_directories:
+        return
+    for directory in failed:
+        yield from without(cluster, broker, cluster.in_directory(broker, directory))
+    yield BrokerChanged(broker, directories=tuple(each for each in registered.directories if each not in failed))
 
 
 def _unregister(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
-    yield from _without(cluster, broker, cluster.with_in_isr(broker))
+    """It stays in the ELRs that it is in: they are only looked at (3.8 and later)."""
+    isr = cluster.with_in_isr(broker)
+    yield from without(cluster, broker, isr)
+    if cluster.levels.release >= (3, 8):
+        yield from without(cluster, broker, [name for name in cluster.with_in_elr(broker) if name not in set(isr)])
     yield BrokerUnregistered(broker)
 
 
@@ -147,35 +203,10 @@ def _propose(cluster: KraftCluster, event: IsrsProposed) -> Iterator[PartitionCh
     """Refused where the leader is another one by now, or somebody in the ISR is not active (INELIGIBLE_REPLICA)."""
     for name, isr in event.isrs.items():
         if cluster.partition(name).leader == event.leader and all(map(cluster.is_active, isr)):
-            asked = Asked(isr=isr, recovering=False, election=_online(cluster, name))
-            yield from _changed(cluster, name, asked, cluster.active)
+            asked = Asked(isr=isr, recovering=False, election=online(cluster, name))
+            yield from changed(cluster, name, asked)
 
 
 def _elect(cluster: KraftCluster, event: ElectionsWanted) -> Iterator[PartitionChanged]:
     for name in event.partitions:
-        yield from _changed(cluster, name, Asked(election=event.election), cluster.active)
-
-
-def _without(
-    cluster: KraftCluster, broker: int, partitions: Iterable[TopicPartition], *, stopped_uncleanly: bool = False
-) -> Iterator[PartitionChanged]:
-    """The broker out of their ISRs and, after an unclean stop, out of their ELRs; others lead in its place."""
-    gone = frozenset({broker}) if stopped_uncleanly else frozenset[int]()
-    active = cluster.active - {broker}
-    for name in partitions:
-        isr = tuple(each for each in cluster.partition(name).isr if each != broker)
-        asked = Asked(isr=isr, stopped_uncleanly=gone, election=_online(cluster, name))
-        yield from _changed(cluster, name, asked, active)
-
-
-def _online(cluster: KraftCluster, name: TopicPartition) -> Election:
-    return Election.UNCLEAN if cluster.allows_unclean(name.topic) else Election.ONLINE
-
-
-def _changed(
-    cluster: KraftCluster, name: TopicPartition, asked: Asked, active: Collection[int]
-) -> Iterator[PartitionChanged]:
-    before = cluster.partition(name)
-    change = change_of(before, asked, cluster.levels, active.__contains__, cluster.min_isr(name.topic))
-    if change is not None:
-        yield PartitionChanged(name, before, *change)
+        yield from changed(cluster, name, Asked(election=event.election))

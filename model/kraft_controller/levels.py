@@ -27,11 +27,19 @@ class Levels(NamedTuple):
     metadata_version: int = HIGHEST_LEVELS[NEWEST]
     elr: bool = False
     """Whether eligible leader replicas (KIP-966) are kept."""
+    migrating: bool = False
+    """Whether controllers have `zookeeper.metadata.migration.enable` (3.4 to 3.9)."""
 
     @property
     def shrinking_raises_epoch(self) -> bool:
         """Whether a leader epoch rises when somebody leaves the ISR (until KAFKA-15021, 3.6-IV0)."""
-        return self.metadata_version < 12
+        migrates = self.migrating and (3, 6) <= self.release <= (3, 9) and self.metadata_version >= 8
+        return self.metadata_version < 12 or migrates
+
+    @property
+    def keeps_directories(self) -> bool:
+        """Whether partitions name the directories of their replicas (KIP-858, 3.7-IV2)."""
+        return self.metadata_version >= 17
 
     @property
     def registration_cleans_up(self) -> bool:

@@ -1,10 +1,10 @@
 """One partition, one change: who leads it, who is in its ISR and its ELR, and which epochs rise.
 
 Source: `org.apache.kafka.controller.PartitionChangeBuilder`, `org.apache.kafka.metadata.PartitionRegistration`, 3.3 to
-4.4. Directories of replicas (KIP-858) are not looked at: a replica that is acceptable has one that works.
+4.4. Whether the directory of a replica works (KIP-858) is for whoever says which replicas are acceptable.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -13,6 +13,13 @@ import msgspec
 from model.kraft_controller.levels import Levels
 
 NO_LEADER: Final = -1
+MIGRATING: Final = "AAAAAAAAAAAAAAAAAAAAAA"
+"""Where nobody said which directory it is; the ids 0, 1 and 2 (`DirectoryId`)."""
+UNASSIGNED: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
+"""Where none is chosen yet."""
+LOST: Final = "AAAAAAAAAAAAAAAAAAAAAg"
+"""Where it is one that works no more."""
+RESERVED: Final = frozenset({UNASSIGNED, LOST, MIGRATING})
 Brokers = tuple[int, ...]
 
 
@@ -30,6 +37,22 @@ class Registration(msgspec.Struct, frozen=True, gc=False):
     last_known_elr: Brokers = ()
     recovering: bool = False
     """Its leader was elected uncleanly, and has not said yet that it is past that (KIP-704)."""
+    directories: tuple[str, ...] = ()
+    """Of each replica the id of its directory; empty where nobody tells them."""
+
+    @property
+    def is_reassigned(self) -> bool:
+        """Whether a reassignment is under way."""
+        return bool(self.adding or self.removing)
+
+    def without_elr(self) -> "Registration":
+        """The partition after its ELR was cleared."""
+        return msgspec.structs.replace(self, elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
+
+    def directory(self, broker: int) -> str:
+        """That of a replica; UNASSIGNED where it is not told, or it is none."""
+        at = dict(zip(self.replicas, self.directories, strict=False))
+        return at.get(broker, UNASSIGNED)
 
 
 class PartitionChange(msgspec.Struct, frozen=True, gc=False):
@@ -43,6 +66,7 @@ class PartitionChange(msgspec.Struct, frozen=True, gc=False):
     elr: Brokers | None = None
     last_known_elr: Brokers | None = None
     recovering: bool | None = None
+    directories: tuple[str, ...] | None = None
 
 
 NOTHING: Final = PartitionChange()
@@ -53,6 +77,8 @@ class Change(NamedTuple):
 
     record: PartitionChange
     unclean: bool
+    last_known: bool = False
+    """Whether it is elected because it led last, with neither ISR nor ELR left."""
 
 
 class Election(Enum):
@@ -77,6 +103,8 @@ class Asked(msgspec.Struct, frozen=True):
     stopped_uncleanly: frozenset[int] = frozenset()
     """They may lack records that they acknowledged, and leave the ELR."""
     election: Election = Election.ONLINE
+    directories: Mapping[int, str] = {}
+    """Where replicas are to lie: those that are new, or that their brokers have moved."""
 
 
 class Elected(NamedTuple):
@@ -84,6 +112,7 @@ class Elected(NamedTuple):
 
     leader: int
     unclean: bool = False
+    last_known: bool = False
 
 
 def applied(state: Registration, change: PartitionChange) -> Registration:
@@ -131,8 +160,10 @@ def change_of(
         elr=_new(target.elr, state.elr),
         last_known_elr=_last_known(state, leader, isr, levels),
         recovering=None if recovering == state.recovering else recovering,
+        directories=_directories(state, target.replicas, asked, levels),
     )
-    return None if record == NOTHING else Change(record, elected.unclean and elected.leader != state.leader)
+    is_new = elected.leader != state.leader
+    return None if record == NOTHING else Change(record, elected.unclean and is_new, elected.last_known and is_new)
 
 
 class _Target(NamedTuple):
@@ -204,7 +235,7 @@ def _elect(
         if is_valid(broker):
             return Elected(broker)
     if (last := _last_leader(state, target, levels, acceptable)) is not None:
-        return Elected(last, unclean=True)
+        return Elected(last, unclean=True, last_known=True)
     if election is Election.UNCLEAN:
         for broker in target.replicas:
             if acceptable(broker):
@@ -239,6 +270,14 @@ def _last_known(state: Registration, leader: int | None, isr: Brokers | None, le
         return (state.leader,)
     is_led = (leader is not None and not is_lost) or (state.leader != NO_LEADER and not is_lost)
     return () if known and is_led else None
+
+
+def _directories(state: Registration, replicas: Brokers, asked: Asked, levels: Levels) -> tuple[str, ...] | None:
+    if not (state.directories and levels.keeps_directories):
+        return None
+    known = dict(zip(state.replicas, state.directories, strict=True)) | dict(asked.directories)
+    found = tuple(known.get(broker, UNASSIGNED) for broker in replicas)
+    return None if found == state.directories else found
 
 
 def _new(target: Brokers, now: Brokers) -> Brokers | None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from model.cluster.texts import counted
-from model.kraft_controller.cluster import MetadataRecord, PartitionChanged
 from model.kraft_controller.partition_change import NO_LEADER
+from model.kraft_controller.records import MetadataRecord, PartitionChanged
 
 IN_SYNC: Final = "the first replica, in the order of the assignment, that is active and in the ISR leads"
 ELIGIBLE: Final = "the ISR is empty, so an eligible leader replica (KIP-966) leads, and nothing acknowledged is lost"
@@ -28,7 +28,7 @@ def reasons_of(records: Iterable[MetadataRecord]) -> tuple[str, ...]:
 def _rule(changed: PartitionChanged) -> str:
     before, change = changed.before, changed.change
     if changed.unclean:
-        return LAST_KNOWN if before.last_known_elr == (change.leader,) and not before.isr else UNCLEAN
+        return LAST_KNOWN if changed.last_known else UNCLEAN
     if change.removing == () or change.adding == ():
         return REASSIGNED
     if change.leader == NO_LEADER:

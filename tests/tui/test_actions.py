@@ -126,6 +126,8 @@ SEVERAL_WORDS = {
     "play": {"play", "pause", "in time", "with plan"},
     "pick": {"pick", "in/out", "play"},
     "act": {"plan", "review", "stop"},
+    "wish('cut')": {"cut", "fail folder"},
+    "join": {"join", "voter"},
 }
 """Ids whose key does another thing on another screen."""
 

@@ -80,8 +80,8 @@ def test_two_actions_may_change_places(tmp_path: Path) -> None:
         ("sort = 'ctrl+q'", "2: keys.sort: 'ctrl+q' quits, whatever else does"),
         ("view = 'f5'\nsort = 'o'", "3: keys.sort: 'o' is related already, on the screen overview"),
         ("related = 's'", "2: keys.related: 's' is sort already, on the screen overview"),
-        ("failover = 'f5'\nundo = 'F5'", "3: keys.undo: 'F5' is failover already, on the screen sandbox"),
-        ("undo = 'F5'\nfailover = 'f5'", "3: keys.failover: 'F5' is undo already, on the screen sandbox"),
+        ("failover = 'f5'\nundo = 'F5'", "3: keys.undo: 'F5' is failover already, on the screen drill"),
+        ("undo = 'F5'\nfailover = 'f5'", "3: keys.failover: 'F5' is undo already, on the screen drill"),
         ("history = '?'", "2: keys.history: '?' is help already, on the screen znodes"),
     ],
 )

@@ -5,10 +5,8 @@ it means, who suffers, and how it went.
 """
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +15,12 @@ import msgspec
 from click.core import ParameterSource
 
 from model.cluster.ids import NO_LEADER
-from model.cluster.texts import brokers, counted, listed, replicas
+from model.cluster.texts import counted, listed, replicas
 from model.drills.document import document_of, notes_on
 from model.drills.drill import DEFAULT, Drill, run, usual
+from model.drills.nodes import nodes_text
 from model.drills.outcomes import DrilledPartition, OutcomeKind
-from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_acts, of_rack
+from model.drills.scenario import Act, Deed, Scenario, ScenarioError
 from model.drills.sentences import steps_of
 from model.drills.voters import (
     DEFAULT_SESSION_MS,
@@ -29,10 +28,12 @@ from model.drills.voters import (
     is_kraft,
     not_forecast,
     rules_text,
+    served_text,
     silence_text,
     turnout_text,
 )
 from spark_tasks.spark_client import Engine
+from tui.cli.drill_acts import LONGEST_TIME_MS, InOrder, Wish, scenario_of, takes_acts, takes_wish
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
@@ -41,51 +42,6 @@ from tui.engine.opening import Opening
 from tui.engine.text import cells, plain
 
 Command = Callable[..., Any]
-
-_ORDER = "tui.cli.drill.order"
-
-
-class InOrder(click.Command):
-    """A command that remembers the order of its options; click gives each option's values by themselves."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        ctx.meta[_ORDER] = [parameter.name for parameter in order]
-        return super().parse_args(ctx, args)
-
-
-def takes_acts(command: Command) -> Command:
-    """`--kill`, `--stop`, `--start`, which an InOrder command gets as `acts`, in their order on the command line."""
-
-    def option(deed: Deed, text: str) -> Callable[[Command], Command]:
-        return click.option(f"--{deed}", metavar="ID[,ID...]", multiple=True, help=text)
-
-    @option(Deed.KILL, "brokers that fail together; may be repeated")
-    @option(Deed.STOP, "brokers that shut down together in a controlled way")
-    @option(Deed.START, "dead brokers that start together")
-    @wraps(command)
-    def with_acts(kill: tuple[str, ...], stop: tuple[str, ...], start: tuple[str, ...], **others: Any) -> Any:
-        words = {Deed.KILL: iter(kill), Deed.STOP: iter(stop), Deed.START: iter(start)}
-        order = click.get_current_context().meta[_ORDER]
-        given = [(Deed(name), next(words[Deed(name)])) for name in order if name in words]
-        return command(acts=tuple(_acts(given)), **others)
-
-    return with_acts
-
-
-def _acts(given: list[tuple[Deed, str]]) -> Iterator[Act]:
-    """One act for each run of the same option."""
-    for deed, group in groupby(given, key=itemgetter(0)):
-        ids = {broker for _, text in group for broker in _ids(deed, text)}
-        yield Act(deed, tuple(sorted(ids)))
-
-
-def _ids(deed: Deed, text: str) -> Iterator[int]:
-    for word in (part.strip() for part in text.split(",")):
-        if not (word.isascii() and word.isdigit() and len(word) < 11):
-            raise click.UsageError(f"--{deed}: {word!r} is no broker id")
-        yield int(word)
-
 
 MOST_PARTITIONS = 20
 MOST_ROWS = 60
@@ -109,10 +65,24 @@ def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
 def _scenario(drill: Drill) -> str:
     scenario = drill.scenario
     rack, back = scenario.rack, scenario.restart_after_ms
-    acts = [f"{brokers(act.brokers)} {_DID[act.deed]}" for act in scenario.acts]
+    acts = [*_changed_voters(scenario), *(_act(drill, act) for act in scenario.acts)]
     acts[0] = acts[0].replace(" failed", f" (rack {rack}) failed") if rack is not None else acts[0]
     restart = "" if back is None else f", and started again after {_seconds(back)}"
     return f"what if {', then '.join(acts)}{', unclean elections allowed' if scenario.unclean else ''}{restart}"
+
+
+def _act(drill: Drill, act: Act) -> str:
+    if act.deed is Deed.LOSE:
+        folders = (f"{path} of b{broker}" for broker, path in act.folders)
+        return f"log folder{'' if len(act.folders) == 1 else 's'} {listed(folders, 20)} failed"
+    return f"{nodes_text(drill.before, act.brokers)} {_DID[act.deed]}"
+
+
+def _changed_voters(scenario: Scenario) -> Iterator[str]:
+    for ids, what in ((scenario.add_voters, "added"), (scenario.remove_voters, "removed")):
+        if ids:
+            who = f"voter {ids[0]} was" if len(ids) == 1 else f"voters {listed(ids, 20)} were"
+            yield f"{who} {what}"
 
 
 def _assumed(drill: Drill) -> Iterator[str]:
@@ -133,6 +103,8 @@ def _summary(drill: Drill) -> Iterator[str]:
     before, after = summary.before, summary.after
     if drill.turnout is not None:
         yield f"quorum             {turnout_text(drill.turnout)}"
+    if drill.served is not None:
+        yield f"still served       {served_text(drill.served)}"
     yield f"leaders moved      {summary.leaders_moved:,}"
     yield f"offline            {before.offline:,} → {after.offline:,}"
     yield f"under min ISR      {before.under_min_isr:,} → {after.under_min_isr:,}"
@@ -202,7 +174,6 @@ def _seconds(ms: float) -> str:
 
 
 SURVIVED, HURT = 0, 2
-LONGEST_TIME_MS = 86_400_000
 
 _SESSION = (
     "time until a silent broker counts as dead  [default: with ZooKeeper "
@@ -242,14 +213,7 @@ def takes_times(command: Command) -> Command:
 @click.command(cls=InOrder)
 @takes_cluster
 @takes_acts
-@click.option("--rack", help="all live brokers of this rack fail together")
-@click.option("--unclean", is_flag=True, help="allow unclean leader election on every topic")
-@click.option(
-    "--restart-after",
-    metavar="MS",
-    type=click.FloatRange(min=0, max=LONGEST_TIME_MS),
-    help="restart failed brokers this long after they failed",
-)
+@takes_wish
 @takes_scenarios
 @takes_engine
 @takes_times
@@ -265,10 +229,8 @@ def takes_times(command: Command) -> Command:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file")
 def drill(
     opening: Opening,
-    acts: tuple[Act, ...],
-    rack: str | None,
-    unclean: bool,
-    restart_after: float | None,
+    wishes: tuple[Wish, ...],
+    wish: Scenario,
     wanted: Wanted,
     engine: Engine,
     times: dict[str, float],
@@ -278,9 +240,10 @@ def drill(
 ) -> int:
     """What would happen if brokers failed now: kill -9, on a copy of the cluster, by the controller's own rules.
 
-    --kill, --stop and --start happen in the order given, each after the one before is over. Nothing is written to the
-    cluster. Exits 0 if all clients can keep writing and reading, 2 if in any scenario a partition goes offline or falls
-    below its min.insync.replicas, an unclean election loses records, or the voters of KRaft lose their majority.
+    --kill, --kill-controller, --fail-dir, --stop and --start happen in the order given, each after the one before is
+    over. Nothing is written to the cluster. Exits 0 if all clients can keep writing and reading, 2 if in any scenario a
+    partition goes offline or falls below its min.insync.replicas, an unclean election loses records, or the voters of
+    KRaft lose their majority.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
@@ -289,18 +252,19 @@ def drill(
     \b
     Example: kdrill drill zk://zk1:2181/kafka --kill 3,4
              kdrill drill prod-eu1 --stop 3 --kill 4 --start 3
+             kdrill drill prod-eu2 --kill-controller active --fail-dir 3:/var/lib/kafka/d1
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
     if wanted.is_many:
-        _check_alone(acts or rack is not None, restart_after, everything=everything)
+        _check_alone(wish, wishes, everything=everything)
     if wanted.fleet is not None:
-        return _fleet(opening, wanted, engine, output, unclean=unclean, as_json=as_json)
-    wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
+        return _fleet(opening, wanted, engine, output, unclean=wish.unclean, as_json=as_json)
     if wanted.kind is not None:
-        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+        hurts, told = drilled(image_of(opening), wanted, engine, unclean=wish.unclean, as_json=as_json)
     else:
-        hurts, told = _one(opening, wish, times, everything=everything, as_json=as_json)
+        played = _played(opening, wish, wishes, times)
+        hurts, told = played.hurts, (document_of if as_json else lines)(played, everything=everything)
     put("".join(f"{line}\n" for line in ([json_line(told, opening)] if isinstance(told, dict) else told)), output)
     return HURT if hurts else SURVIVED
 
@@ -317,39 +281,30 @@ def _fleet(
     return HURT if fleets.fleet(opening, run, wanted.limit, output, as_json=as_json) else SURVIVED
 
 
-def _one(
-    opening: Opening, wish: Scenario, times: dict[str, float], *, everything: bool, as_json: bool
-) -> tuple[bool, Any]:
-    """Whether one scenario hurts, and what to print."""
-    played = _played(opening, wish, times)
-    return played.hurts, (document_of if as_json else lines)(played, everything=everything)
-
-
-def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
+def _played(opening: Opening, wish: Scenario, wishes: Sequence[Wish], times: dict[str, float]) -> Drill:
     """One scenario, of brokers or of a rack."""
-    if not wish.acts and wish.rack is None:
+    if not (wishes or wish.rack is not None or wish.add_voters or wish.remove_voters):
         raise click.UsageError("nobody to kill: give --kill ID[,ID...], --rack NAME, --each-broker or one of its like")
-    if wish.kill and wish.rack is not None:
+    if wish.rack is not None and wishes and wishes[0].deed is Deed.KILL:
         raise click.UsageError("--kill and --rack exclude each other")
-    if wish.then and wish.restart_after_ms is not None:
+    if wish.restart_after_ms is not None and {each.deed for each in wishes} - {Deed.KILL}:
         raise click.UsageError("--restart-after is for one death and nothing else: --start starts brokers in order")
     image = image_of(opening)
     gc.disable()  # a drill is a million values that all live until the process ends, and soon
     try:
-        kill = wish.kill if wish.rack is None else of_rack(image, wish.rack).kill
-        scenario = msgspec.structs.replace(wish, kill=kill)
+        scenario = scenario_of(image, wish, wishes)
         return run(image, scenario, msgspec.structs.replace(usual(image, scenario), **times))
     except ScenarioError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _check_alone(chosen: object, restart_after: float | None, *, everything: bool) -> None:
+def _check_alone(wish: Scenario, wishes: Sequence[Wish], *, everything: bool) -> None:
     """Many scenarios are counted, not played in time."""
-    if chosen:
+    if wishes or wish.rack is not None or wish.add_voters or wish.remove_voters:
         raise click.UsageError(
             "--each-..., --random and --fleet choose who fails: leave out --kill, --rack, --stop and --start"
         )
-    if restart_after is not None:
+    if wish.restart_after_ms is not None:
         raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")
     context = click.get_current_context()
     for name in ("session_timeout", "zookeeper_write", "request"):

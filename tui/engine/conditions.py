@@ -70,7 +70,7 @@ def _thing(here: Here) -> str:
 
 def _fails(here: Here) -> bool:
     plan = here.state.drill
-    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start, plan.played))
+    return plan.is_chosen
 
 
 NOT_A_SANDBOX = "not a sandbox: start one with `kdrill sandbox`"
@@ -142,10 +142,10 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("sandbox", "wish('terminate')"): (_HERE, _SANDBOXED, _MAIN),
     "wish('pause')": (_HERE, _SANDBOXED, _MAIN),
     "wish('expire')": (_HERE, _SANDBOXED, _MAIN),
-    "wish('cut')": (_HERE, _SANDBOXED, _MAIN),
+    ("sandbox", "wish('cut')"): (_HERE, _SANDBOXED, _MAIN),
     "wish('brake')": (_HERE, _SANDBOXED, _MAIN),
     ("sandbox", "restart"): (_HERE, _SANDBOXED, _MAIN),
-    "failover": (
+    ("sandbox", "failover"): (
         _HERE,
         _SANDBOXED,
     ),

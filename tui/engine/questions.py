@@ -28,6 +28,12 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
     racks: tuple[str, ...] = ()
     stop: tuple[int, ...] = ()
     start: tuple[int, ...] = ()
+    controllers: Literal["", "active", "majority"] = ""
+    """Which voters of a KRaft cluster die, besides."""
+    folders: tuple[tuple[int, int], ...] = ()
+    """Broker, and which of its log folders fails, from 1 on; past the last one none does."""
+    voters: tuple[int, ...] = ()
+    """Who votes and is not to, or does not and is to."""
     played: str = ""
     """All that is done, when, and who is the controller first, as `model.drills.scenario.written` writes it; in place
     of everybody above."""
@@ -38,6 +44,12 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
     take: int = 0
     stopped: bool = False
     """Not to be played on: the operator stopped it."""
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether anything is to happen."""
+        of_brokers = (self.kill, self.racks_of, self.racks, self.stop, self.start, self.played)
+        return any((*of_brokers, self.controllers, self.folders, self.voters))
 
 
 NO_DRILL = DrillPlan()

@@ -206,7 +206,10 @@ def _removed(kind: PartitionKind, elected: ElectedState, dead: int, rules: Gener
 
 
 def _fenced(kind: PartitionKind, dead: int, levels: Levels) -> ElectedState:
-    """KRaft: one broker after the other, and only what it had in the ISR (`handleBrokerFenced`)."""
+    """KRaft: one broker after the other, and only what it had in the ISR (`handleBrokerFenced`).
+
+    Who led last decides nothing here: a last one that dies leaves an ELR, and only who comes back finds none.
+    """
     election = Election.UNCLEAN if kind.unclean else Election.ONLINE
     min_isr, up, unclean = min(kind.min_isr, kind.replicas.bit_count()), kind.live, False
     replicas, isr, elr = (members(bits) for bits in (kind.replicas, kind.isr, kind.elr))

@@ -70,7 +70,8 @@ def _classes(
     size = (replicas >= 0).sum(axis=1)
     told = _column(arrays, "min_isr")
     min_isr = np.minimum(told, MOST_REPLICAS + 1) if image.generation in _OLD else np.minimum(told, size)
-    elr = bool(_column(arrays, "elr").any()) if assumed.elr is None else assumed.elr
+    levels = _column(arrays, "levels")
+    elr = bool(levels[-1:].any()) if assumed.elr is None else assumed.elr
     unclean = _column(arrays, "unclean")
     rows = np.concatenate([replicas, min_isr[:, None], unclean[:, None]], axis=1)[assigned]
     distinct, of = np.unique(rows, axis=0, return_inverse=True)

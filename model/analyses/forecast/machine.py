@@ -98,7 +98,7 @@ def _elected(rules: Rules, state: State, last: int) -> Step:
     if clean != NOBODY:
         return Step(_led(state, clean, state.isr))
     if rules.unclean and (any_one := _first(state.alive)) != NOBODY:
-        return Step(_led(state, any_one, 0), cut=True)
+        return Step(_led(state, any_one, 0)._replace(elr=0), cut=True)
     return Step(state._replace(last=last if rules.elr else NOBODY))
 
 

@@ -14,14 +14,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import KraftMetadata
-from model.kraft_controller.cluster import (
-    BrokerChanged,
-    BrokerRegistered,
-    BrokerUnregistered,
-    KraftCluster,
-    MetadataRecord,
-    PartitionChanged,
-)
+from model.kraft_controller.cluster import KraftCluster
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerRegisters,
@@ -34,6 +27,13 @@ from model.kraft_controller.decide import (
 )
 from model.kraft_controller.levels import HIGHEST_LEVELS, Levels, levels_of, release_of
 from model.kraft_controller.partition_change import PartitionChange
+from model.kraft_controller.records import (
+    BrokerChanged,
+    BrokerRegistered,
+    BrokerUnregistered,
+    MetadataRecord,
+    PartitionChanged,
+)
 from tests.model.drills.clusters import cluster
 
 REPLICAS = {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2), 3: (1, 3, 2)}
@@ -138,7 +138,7 @@ def test_c21_and_c22_unregistered() -> None:
 def test_c23_to_c25_who_registers_anew_is_taken_out_from_4_0_on(release: tuple[int, int]) -> None:
     levels = Levels(release, HIGHEST_LEVELS[release])
     found = told(state_s(levels), BrokerRegisters(1, 107, clean=True))
-    assert found[-1] == BrokerRegistered(1, 107)
+    assert found[-1] == BrokerRegistered(1, 107, rack="r1")
     assert len(found) == (5 if release >= (4, 0) else 1)
     if release >= (4, 1):
         small = state_s(levels._replace(elr=True), BrokerSilent(3))
@@ -146,7 +146,7 @@ def test_c23_to_c25_who_registers_anew_is_taken_out_from_4_0_on(release: tuple[i
         assert told(small, BrokerRegisters(1, 107, clean=True))[0] == (0, {"leader": 2, "isr": (2,), "elr": (1,)})
         eligible = after(small, BrokerSilent(1))
         assert told(eligible, BrokerRegisters(1, 107, clean=False))[0] == (0, {"elr": ()})
-        assert told(eligible, BrokerRegisters(1, 107, clean=True)) == [BrokerRegistered(1, 107)]
+        assert told(eligible, BrokerRegisters(1, 107, clean=True)) == [BrokerRegistered(1, 107, rack="r1")]
 
 
 def test_c26_and_c27_a_single_replica_comes_back() -> None:

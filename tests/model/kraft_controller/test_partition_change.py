@@ -234,3 +234,20 @@ def test_every_record_raises_the_partition_epoch_and_a_leader_in_it_the_leader_e
     assert (after.isr, after.leader, after.leader_epoch, after.partition_epoch) == ((1, 2), 1, 5, 10)
     again = applied(after, PartitionChange(leader=1, removing=()))
     assert (again.leader, again.leader_epoch, again.partition_epoch) == (1, 6, 11)
+
+
+def test_a21_a_migration_raises_leader_epochs_as_before() -> None:
+    for release, level, raised in (((3, 6), 14, True), ((3, 9), 21, True), ((4, 0), 25, False), ((3, 9), 7, True)):
+        levels = Levels(release, level, migrating=True)
+        again = kept(l=1) if raised else {}
+        assert made(state(), kept(I=[1, 2]), levels, 1) == record(again | kept(I=[1, 2]))
+    assert made(state(), kept(I=[1, 2]), Levels((3, 9), 21), 1) == record(kept(I=[1, 2]))
+
+
+def test_a34_and_a23_directories_follow_their_replicas() -> None:
+    before = state(directories=["x", "y", "z"])
+    for level, directories in ((17, {"directories": ["n", "y", "z"]}), (16, None)):
+        assert made(before, {"directories": {1: "n"}}, Levels((3, 7), level), 1) == record(directories)
+    fewer = kept(l=1, I=[1, 2], R=[1, 2])
+    for level, directories in ((17, {"directories": ["x", "y"]}), (16, {})):
+        assert made(before, kept(R=[1, 2], I=[1, 2]), Levels((3, 7), level), 1) == record(fewer | directories)

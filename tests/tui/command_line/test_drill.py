@@ -172,3 +172,47 @@ def test_what_makes_no_sense_is_told_in_one_line(snapshot_file: Path, arguments:
     done = kdrill("drill", snapshot_file, *arguments)
     assert reason in failure(done)
     assert done.returncode == HURT
+
+
+def metadata_log(at: int) -> str:
+    """One controller, 100, and six brokers; broker 6 is dead, and 2 at 199."""
+    return f"{Path(__file__).parents[2] / 'data/kraft/deaths/4.4.0/__cluster_metadata-0'}@{at}"
+
+
+def test_a_majority_of_the_voters_dies() -> None:
+    done = kdrill("drill", metadata_log(200), "--kill-controller", "majority")
+    assert (done.returncode, done.stderr) == (HURT, "")
+    lines = done.stdout.splitlines()
+    assert lines[1].endswith("what if controller 100 failed")
+    assert "still served       67 partitions as before, 0 without acks=all, 2 not at all" in lines
+    assert "controller         100 → nobody" in lines
+    quorum = document(kdrill("drill", metadata_log(200), "--kill-controller", "active", "--json"))
+    assert (quorum["quorum"]["is_lost"], quorum["still_served"]["not_served"]) == (True, 2)
+
+
+def test_voters_are_added_before_one_dies() -> None:
+    drill = document(
+        kdrill(
+            "drill", metadata_log(200), "--add-voter", "101,102", "--kill-controller", "100", "--kill", "1", "--json"
+        )
+    )
+    assert drill["scenario"]["kill"] == [1, 100]
+    assert drill["quorum"] == {
+        "voters": [100, 101, 102], "left": [101, 102], "majority": 2, "candidates": [101, 102], "is_lost": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kill-controller", "7"), "7: no voter; voters: 100"),
+        (("--fail-dir", "1:/x"), "b1: its log folders are not known"),
+        (("--fail-dir", "/x"), "'/x' is not BROKER:PATH"),
+        (("--remove-voter", "100"), "nobody would be left to vote"),
+        (("--remove-voter", "x"), "--remove-voter: 'x' is no broker id"),
+        (("--each-broker", "--add-voter", "7"), "choose who fails"),
+    ],
+)
+def test_nodes_that_cannot_be_meant(options: tuple[str, ...], message: str) -> None:
+    done = kdrill("drill", metadata_log(200), *options)
+    assert done.returncode == HURT and message in failure(done)

@@ -23,7 +23,7 @@ from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding
 from model.cluster.snapshot_file import write_snapshot
 from model.cluster.snapshot_format import SnapshotDocument
-from model.drills.voters import Turnout
+from model.drills.voters import Served, Turnout
 from model.hosts.acting.carrying_out import AuditLog, WriteOutcome
 from model.hosts.acting.reassigning import JournalFile
 from model.hosts.client_security import client_properties
@@ -186,9 +186,10 @@ def _of_json() -> Iterator[str]:
     yield from _printed()
     yield (
         "Of a KRaft cluster drills say behind `format`, in `not_forecast`, what they do not forecast, and "
-        "`kdrill.drill/1` has `quorum`, where the voters are known:"
+        "`kdrill.drill/1` has `quorum`, where the voters are known, and without a majority `still_served`:"
     )
     yield from _structs(Turnout)
+    yield from _structs(Served)
     yield "### kdrill.scan/1"
     yield from _structs(ScanResult)
     yield "### kdrill.history/1\n\n`clusters`, each of them:"

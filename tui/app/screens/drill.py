@@ -71,11 +71,6 @@ SIDES = {
 """Frame → the view in which it stands where there is no room for all of them."""
 
 
-def is_chosen(plan: DrillPlan) -> bool:
-    """Whether anything is to happen."""
-    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start, plan.played))
-
-
 class Drill(LiveScreen):
     """Who dies, the course of it, and the partitions, the reasons and the figures at one moment."""
 
@@ -134,7 +129,7 @@ class Drill(LiveScreen):
         return self.has_class("-tall") or self.has_class("-very-wide")
 
     def _show_side(self, state: ViewState) -> None:
-        self.set_class(is_chosen(state.drill), "-chosen")
+        self.set_class(state.drill.is_chosen, "-chosen")
         for view in VIEWS[self.map_list]:
             self.set_class(self.side == view, f"-{view}")
         frame = self.focused.parent if isinstance(self.focused, Widget) else None
@@ -203,9 +198,16 @@ class Drill(LiveScreen):
     def action_kill_rack(self) -> None:
         self._at_cursor(drill_choices.with_rack)
 
-    def action_wish(self, _terminate: str) -> None:
-        """As in the sandbox: the broker under the cursor shuts down."""
-        self._at_cursor(drill_choices.with_shutdown)
+    def action_failover(self) -> None:
+        self.ask(drill_choices.with_controllers)
+
+    def action_join(self) -> None:
+        """As a member joins a group: the node votes, or does not."""
+        self._at_cursor(drill_choices.with_voter)
+
+    def action_wish(self, wish: str) -> None:
+        """As in the sandbox: the broker under the cursor shuts down, or is cut off from a log folder."""
+        self._at_cursor(drill_choices.with_folder if wish == "cut" else drill_choices.with_shutdown)
 
     def action_restart(self) -> None:
         """The broker under the cursor starts if it is dead already; else those come back who die."""

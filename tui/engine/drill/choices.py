@@ -1,6 +1,6 @@
 """What the keys of the drill screen do to the view state: pure functions. Nothing is played here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -16,6 +16,9 @@ BACK_AFTER_MS = 60_000
 
 SESSIONS_MS = (None, 6_000)
 """As the cluster has it, and zookeeper.session.timeout.ms before Kafka 2.5."""
+
+
+_NO_NODES: Mapping[str, object] = {"controllers": "", "folders": (), "voters": ()}
 
 
 def with_broker(state: ViewState, broker: int) -> ViewState:
@@ -38,9 +41,31 @@ def with_rack(state: ViewState, broker: int) -> ViewState:
     return _plan(state, racks_of=_toggled(state.drill.racks_of, broker))
 
 
+CONTROLLERS = ("", "active", "majority")
+"""In the order of the key."""
+
+
+def with_controllers(state: ViewState) -> ViewState:
+    """The active controller dies, then a majority of the voters, then neither."""
+    now = CONTROLLERS.index(state.drill.controllers)
+    return _plan(state, controllers=CONTROLLERS[(now + 1) % len(CONTROLLERS)])
+
+
+def with_folder(state: ViewState, broker: int) -> ViewState:
+    """The next log folder of the broker fails, in place of the one before."""
+    numbers = dict(state.drill.folders)
+    numbers[broker] = numbers.get(broker, 0) + 1
+    return _plan(state, folders=tuple(sorted(numbers.items())))
+
+
+def with_voter(state: ViewState, node: int) -> ViewState:
+    """The node votes if it does not, and does not if it does; again: as it is."""
+    return _plan(state, voters=_toggled(state.drill.voters, node))
+
+
 def with_victims(state: ViewState, victims: tuple[int, ...], *, unclean: bool) -> ViewState:
     """These brokers die, and nobody else."""
-    return _plan(state, kill=victims, racks_of=(), racks=(), stop=(), start=(), unclean=unclean)
+    return _plan(state, kill=victims, racks_of=(), racks=(), stop=(), start=(), **_NO_NODES, unclean=unclean)
 
 
 def with_mark(state: ViewState, thing: str) -> ViewState:
@@ -59,7 +84,7 @@ def with_these(state: ViewState, things: Iterable[str], **changes: object) -> Vi
     some = tuple(things)
     racks = tuple(sorted({thing.removeprefix(RACK) for thing in some if thing.startswith(RACK)}))
     kill = tuple(sorted({broker for thing in some if (broker := broker_of(thing)) is not None}))
-    return _plan(without_marks(state), kill=kill, racks_of=(), racks=racks, stop=(), start=(), **changes)
+    return _plan(without_marks(state), kill=kill, racks_of=(), racks=racks, stop=(), start=(), **_NO_NODES, **changes)
 
 
 def victims_of(scenario: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from model.cluster.ids import NO_LEADER
 from model.drills.sentences import Step
-from model.drills.timeline import AnyRow, BrokerFenced, QuorumShrank, StateWritten
+from model.drills.timeline import AnyRow, BrokerFenced, FolderFailed, QuorumShrank, StateWritten
 from model.hosts.virtual.journal import ControllerElected, SessionEnded
 from tui.engine.drill.playback import MARKS, Counts, DrillAnswer, Playback
 from tui.engine.drill.queries import CoursePicture
@@ -174,7 +174,7 @@ def course_of(playback: Playback, width: int) -> Course:
     spans = (axis.within(cell) for cell in range(axis.width))
     columns = tuple(_peaks(numbers[steps.start : steps.stop]) for steps in spans)
     rows = playback.drill.timeline.rows
-    words = tuple(_word(step, rows[step.first : step.end]) for step in playback.steps)
+    words = tuple(word_of(step, rows[step.first : step.end]) for step in playback.steps)
     return Course(axis, columns, peaks, max(counts.longest_ms for counts in playback.counts), words)
 
 
@@ -330,14 +330,16 @@ class _Written:
         return tuple(self._cells)
 
 
-def _word(step: Step, rows: Sequence[AnyRow]) -> str:
+def word_of(step: Step, rows: Sequence[AnyRow]) -> str:
     """What a milestone is called on the axis; empty for what is none."""
     row = rows[0]
     if isinstance(row, ControllerElected | QuorumShrank):
         return f"controller {'|'.join(f'b{broker}' for broker in row.candidates[:MOST_NAMED]) or 'none'}"
     if step.sign in MARKS:
-        brokers = [f"b{getattr(one, 'broker', getattr(one, 'by', None))}" for one in rows]
-        who = " ".join(brokers) if len(brokers) <= MOST_NAMED else f"{len(brokers)} brokers"
+        if isinstance(row, FolderFailed):
+            return f"b{row.broker} loses a folder"
+        nodes = [f"b{getattr(one, 'broker', getattr(one, 'voter', getattr(one, 'by', None)))}" for one in rows]
+        who = " ".join(nodes) if len(nodes) <= MOST_NAMED else f"{len(nodes)} brokers"
         return f"{who} {_WORDS.get(step.sign) or _ended(row)}"
     elected = sum(isinstance(one, StateWritten) and _is_elected(one) for one in rows)
     return f"{elected:,} elected" if elected else ""

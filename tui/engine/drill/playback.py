@@ -20,10 +20,12 @@ from model.cluster.findings.health import MIN_ISR, at_least_one, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.records import PartitionState
 from model.drills.drill import Drill, Progress, play, usual
+from model.drills.nodes import controllers_named, folders_lost, machines_of_rack
 from model.drills.outcomes import DrilledPartition
 from model.drills.scenario import (
     Act,
     Deed,
+    Folder,
     Scenario,
     ScenarioError,
     dead_brokers,
@@ -32,7 +34,7 @@ from model.drills.scenario import (
     ruled_by,
 )
 from model.drills.sentences import Step, steps_of
-from model.drills.timeline import AnyRow, QuorumShrank, StateWritten
+from model.drills.timeline import AnyRow, BrokerFenced, QuorumShrank, StateWritten, VoterBooted, VoterFellSilent
 from model.hosts.process import crash_line
 from model.hosts.virtual.journal import (
     BrokerBooted,
@@ -93,12 +95,23 @@ class Playback:
         return tuple(self.drill.timeline.rows[: self.steps[moment].end])
 
     def dead(self, moment: int) -> frozenset[int]:
-        """Brokers whose process is gone at this moment."""
+        """Nodes whose process is gone at this moment."""
         gone: set[int] = set()
-        for row in self._of_brokers:
+        for row in self._of_nodes:
             if row.at_ms <= self.steps[moment].until_ms:
-                gone.discard(row.broker) if isinstance(row, BrokerBooted) else gone.add(row.broker)
+                node = row.voter if isinstance(row, VoterFellSilent | VoterBooted) else row.broker
+                gone.discard(node) if isinstance(row, BrokerBooted | VoterBooted) else gone.add(node)
         return frozenset(gone)
+
+    def fenced(self, moment: int) -> frozenset[int]:
+        """Brokers of a KRaft cluster that are registered and fenced at this moment."""
+        found = set(self.drill.before.fenced)
+        for row in self.happened(moment):
+            if isinstance(row, BrokerFenced):
+                found.add(row.broker)
+            elif isinstance(row, BrokerBooted):
+                found.discard(row.broker)
+        return frozenset(found)
 
     def started(self, moment: int) -> frozenset[int]:
         """Brokers that have been started by this moment."""
@@ -126,9 +139,9 @@ class Playback:
         return some
 
     @property
-    def _of_brokers(self) -> Iterator[BrokerCrashed | BrokerStopped | BrokerBooted]:
+    def _of_nodes(self) -> Iterator[BrokerCrashed | BrokerStopped | BrokerBooted | VoterFellSilent | VoterBooted]:
         for row in self.drill.timeline.rows:
-            if isinstance(row, BrokerCrashed | BrokerStopped | BrokerBooted):
+            if isinstance(row, BrokerCrashed | BrokerStopped | BrokerBooted | VoterFellSilent | VoterBooted):
                 yield row
 
 
@@ -233,8 +246,8 @@ class DrillService:
         self.close()
         image = last.image if last.playback is not None and plan.take == last.plan.take else self._image()
         look = _look(plan, image, last)
-        if not scenario_of(look).acts:
-            return _look(plan, self._image(), last, note=NOBODY if plan.kill or plan.racks else CHOOSE)
+        if why := why_nothing(look):
+            return _look(plan, self._image(), last, note=why)
         note = STOPPED if plan.stopped else f"setting up the copy; {STOPPABLE}"
         self._look = msgspec.structs.replace(look, note=note)
         if not plan.stopped:
@@ -281,15 +294,55 @@ STOPPED = "stopped: r plays it again"
 
 
 def victims(image: ClusterImage, plan: DrillPlan) -> tuple[int, ...]:
-    """Who dies, as far as they live."""
+    """Who dies, as far as they live; controllers that are no brokers among them. Raises ScenarioError."""
     racks = {image.brokers[broker].rack for broker in plan.racks_of if broker in image.brokers} - {None, ""}
     named = (broker for broker in image.brokers if rack_name(image, broker) in plan.racks)
     fellows = (broker.id for broker in image.brokers.values() if broker.rack in racks)
-    return tuple(sorted({*plan.kill, *plan.racks_of, *named, *fellows} & image.brokers.keys()))
+    some = {*plan.kill, *plan.racks_of, *named, *fellows} & {*image.brokers, *voters_of(image)}
+    if plan.racks_of or plan.racks:
+        some.update(machines_of_rack(image, tuple(some & image.brokers.keys())))
+    if plan.controllers:
+        some.update(controllers_named(image, plan.controllers))
+    return tuple(sorted(some))
+
+
+def voters_of(image: ClusterImage) -> tuple[int, ...]:
+    """The voters of a KRaft cluster, as far as they are known."""
+    return () if image.quorum is None else tuple(each.id for each in image.quorum.voters)
+
+
+def failed_folders(image: ClusterImage, plan: DrillPlan) -> tuple[Act, ...]:
+    """Of each broker the log folder that was chosen, if it has so many. Raises ScenarioError."""
+    chosen: list[Folder] = []
+    for broker, number in plan.folders:
+        works = [each.path for each in image.log_dirs.get(broker, ()) if not each.error]
+        place = number % (len(works) + 1)
+        if not works or place:
+            chosen.append((broker, works[place - 1] if works else "?"))
+    return folders_lost(image, chosen) if chosen else ()
 
 
 def scenario_of(look: DrillAnswer) -> Scenario:
-    """The plan, for this cluster: who is not there to be stopped or started is left out.
+    """The plan, for this cluster; one in which nothing happens where it names what is not there."""
+    try:
+        return _scenario(look)
+    except ScenarioError:
+        return Scenario(unclean=look.plan.unclean)
+
+
+def why_nothing(look: DrillAnswer) -> str:
+    """Empty: something is to be played."""
+    try:
+        scenario = _scenario(look)
+    except ScenarioError as error:
+        return str(error)
+    if scenario.acts or scenario.add_voters or scenario.remove_voters:
+        return ""
+    return NOBODY if look.plan.kill or look.plan.racks else CHOOSE
+
+
+def _scenario(look: DrillAnswer) -> Scenario:
+    """Who is not there to be stopped or started is left out. Raises ScenarioError.
 
     Where more happens than deaths, who is to come back starts when all of it is over.
     """
@@ -300,9 +353,19 @@ def scenario_of(look: DrillAnswer) -> Scenario:
     start = set(plan.start).intersection(look.dead)
     if after_ms is not None and (stop or start):
         start, after_ms = start.union(kill, stop), None
-    acts = (Act(Deed.STOP, stop), Act(Deed.START, tuple(sorted(start))))
-    then = tuple(act for act in acts if act.brokers)
-    return Scenario(kill=kill, unclean=plan.unclean, restart_after_ms=after_ms, then=then)
+    lost = failed_folders(look.image, plan)
+    ended = {broker for act in lost if act.deed is Deed.KILL for broker in act.brokers}
+    acts = (*lost[-1:], Act(Deed.STOP, stop), Act(Deed.START, tuple(sorted(start))))
+    then = tuple(act for act in acts if act.brokers and act.deed is not Deed.KILL)
+    votes = set(voters_of(look.image))
+    return Scenario(
+        kill=tuple(sorted(ended.union(kill))),
+        unclean=plan.unclean,
+        restart_after_ms=after_ms,
+        then=then,
+        add_voters=tuple(sorted(set(plan.voters) - votes)),
+        remove_voters=tuple(sorted(votes.intersection(plan.voters))),
+    )
 
 
 def _look(plan: DrillPlan, image: ClusterImage, last: DrillAnswer | None = None, note: str = "") -> DrillAnswer:

@@ -5,7 +5,7 @@ import msgspec
 from tui.engine.messages import ListQuery, PictureQuery, TextQuery
 from tui.engine.questions import NO_DEATHS, NO_DRILL, NO_SWEEP, DeathsQuestion, DrillPlan, SweepQuestion
 
-DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
+DIES, STOPS, STARTS, LOSES, GONE = "K", "D", "U", "X", "-"
 """The marks of brokers in a drill's list; GONE is dead before it begins, and stays so."""
 
 

@@ -12,10 +12,11 @@ from model.drills.scenario import Deed
 from model.drills.sentences import Step
 from tui.engine.cluster.brokers import host_of
 from tui.engine.drill.course import SIGN_STYLES, seconds, step_in_cell
-from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of
+from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of, voters_of
 from tui.engine.drill.queries import (
     DIES,
     GONE,
+    LOSES,
     STARTS,
     STOPS,
     AtSecond,
@@ -86,8 +87,14 @@ BROKER_COLUMNS = (
 LEADERS = slice(3, 5)
 """The columns that say nothing before something is chosen."""
 GONE_BEFORE = "gone before"
-DEED_MARKS: Mapping[Deed, str] = {Deed.KILL: DIES, Deed.STOP: STOPS, Deed.START: STARTS}
-COMING: Mapping[str, str] = {DIES: "fails", STOPS: "shuts down", STARTS: "starts", GONE: GONE_BEFORE}
+FENCED = "fenced"
+"""Registered in a KRaft cluster, and leads nothing."""
+VOTES = "voter"
+"""A controller that is no broker."""
+DEED_MARKS: Mapping[Deed, str] = {Deed.KILL: DIES, Deed.STOP: STOPS, Deed.START: STARTS, Deed.LOSE: LOSES}
+COMING: Mapping[str, str] = {
+    DIES: "fails", STOPS: "shuts down", STARTS: "starts", LOSES: "loses folder", GONE: GONE_BEFORE,
+}  # fmt: skip
 """A mark → the state of a broker before the drill is played."""
 BROKER_STYLES: Mapping[str, str] = {
     "fails": "dead",
@@ -95,6 +102,7 @@ BROKER_STYLES: Mapping[str, str] = {
     "starts": "added",
     "dead": "dead",
     "dead, unknown": "dead",
+    "fenced": "dead",
     GONE_BEFORE: "dim",
     "controller": "controller",
     "controller?": "controller",
@@ -105,11 +113,13 @@ BROKER_STYLES: Mapping[str, str] = {
 def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> Listing:
     """Every broker, and how many partitions it leads: before the drill, and at the moment."""
     playback = look.playback if look.playback and look.playback.steps else None
-    ids = tuple(sorted({*look.image.brokers, *look.dead, *(playback.brokers if playback else ())}))
+    ids = _nodes(look, playback)
     moment = playback.step(query.moment) if playback else 0
     marks = _marks(look)
-    states = _states_then(playback, moment) if playback else _states_now(look, marks)
-    registered = [look.image.brokers.get(broker, BrokerImage(broker)) for broker in ids]
+    states = _states_then(look, playback, moment) if playback else _states_now(look, marks)
+    registered = [
+        look.image.brokers.get(broker) or look.image.fenced.get(broker) or BrokerImage(broker) for broker in ids
+    ]
     most = _most_leaders(playback, moment)
     left_out = slice(0) if scenario_of(look).acts else LEADERS
     fields: dict[str, Field] = {
@@ -140,6 +150,12 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
         made_from=(look, query.moment),
         nothing="no brokers",
     )
+
+
+def _nodes(look: DrillAnswer, playback: Playback | None) -> tuple[int, ...]:
+    """Brokers, and voters that are none."""
+    there = {*look.image.brokers, *look.image.fenced, *look.dead, *voters_of(look.image), *look.plan.voters}
+    return tuple(sorted(there.union(playback.brokers if playback else ())))
 
 
 def _without(some: slice, all_of_them: tuple[T, ...]) -> tuple[T, ...]:
@@ -205,22 +221,43 @@ def _marks(look: DrillAnswer) -> dict[int, str]:
 
 def _states_now(look: DrillAnswer, marks: Mapping[int, str]) -> dict[int, str]:
     controller = look.image.controller.broker
-    up = {broker: "controller" if broker == controller else "up" for broker in look.image.brokers}
-    return up | {broker: COMING[mark] for broker, mark in marks.items()}
+    brokers = look.image.brokers
+    there = {node: "up" if node in brokers else VOTES for node in (*_voters_then(look), *brokers)}
+    if controller in there:
+        there[controller] = "controller"
+    coming = {broker: _before(look, broker, COMING[mark]) for broker, mark in marks.items()}
+    return there | dict.fromkeys(look.image.fenced, FENCED) | coming
 
 
-def _states_then(playback: Playback, moment: int) -> dict[int, str]:
+def _before(look: DrillAnswer, broker: int, state: str) -> str:
+    return FENCED if state == GONE_BEFORE and broker in look.image.fenced else state
+
+
+def _voters_then(look: DrillAnswer) -> set[int]:
+    """Who votes, as the plan has it."""
+    return set(voters_of(look.image)) ^ set(look.plan.voters)
+
+
+def _states_then(look: DrillAnswer, playback: Playback, moment: int) -> dict[int, str]:
     dead, registered, controllers = playback.dead(moment), playback.registered(moment), playback.controllers(moment)
-    started = playback.started(moment)
+    started, fenced = playback.started(moment), playback.fenced(moment)
+    brokers = {*playback.drill.before.brokers, *started}
+    voters = _voters_then(look) - brokers
 
     def state(broker: int) -> str:
-        if broker in dead:
+        if broker in fenced:
+            return FENCED
+        if broker in voters and broker not in dead and broker not in controllers:
+            return VOTES
+        if broker in dead and broker not in voters:
             return "dead, unknown" if broker in registered else "dead"
+        if broker in dead:
+            return "dead"
         if broker in controllers:
             return "controller" if len(controllers) == 1 else "controller?"
         return "up again" if broker in started else "up"
 
-    return {broker: state(broker) for broker in {*playback.drill.before.brokers, *started}}
+    return {broker: state(broker) for broker in {*brokers, *voters, *fenced}}
 
 
 OUTCOMES: Mapping[OutcomeKind, tuple[str, str]] = {

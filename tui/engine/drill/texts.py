@@ -3,7 +3,7 @@
 Of a step: why it was taken, which znodes were written, old and new, and who was told what.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,17 +12,17 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.records import PartitionState
 from model.cluster.texts import brokers, counted, listed, replicas
 from model.controller.events_and_commands import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
-from model.drills.scenario import Deed, read_written
+from model.drills.scenario import Act, Deed, read_written
 from model.drills.sentences import reasons, steps_of
 from model.drills.timeline import AnyRow, MetadataLearnt, StateWritten, ZnodeWritten
-from model.drills.voters import candidates_text, is_kraft, not_forecast, silence_text, turnout_text
+from model.drills.voters import candidates_text, is_kraft, not_forecast, served_text, silence_text, turnout_text
 from model.hosts.virtual.journal import Reasoned, RequestSent
 from model.znodes.catalogue import SECRET_KINDS
 from model.znodes.history import difference_text as told_difference
 from model.znodes.history import differences
 from model.znodes.paths import partition_state_path, recognise
 from tui.engine.drill.course import SIGN_STYLES, seconds
-from tui.engine.drill.playback import DrillAnswer, Playback, assumptions_of, scenario_of
+from tui.engine.drill.playback import DrillAnswer, Playback, assumptions_of, scenario_of, voters_of
 from tui.engine.drill.queries import DrillMomentText, DrillPartitionText, DrillStepText, DrillText
 from tui.engine.drill.rows import OUTCOMES
 from tui.engine.messages import TextAnswer
@@ -42,7 +42,8 @@ def drill_text(look: DrillAnswer, query: DrillText, *_: object) -> TextAnswer:
         sheet.say("the cluster has changed since: r plays it again", "warn")
     playback = look.playback
     if playback is None or not playback.steps:
-        return _assumed(sheet.say(look.note or "nothing happens"), look).answer()
+        sheet.say(look.note or "nothing happens")
+        return _assumed(_quorum(sheet, playback), look).answer()
     moment = playback.step(query.moment)
     wide = max(6, min(9, (query.width - COUNTER_NAMES) // 4))
     sheet.draw(
@@ -51,11 +52,17 @@ def drill_text(look: DrillAnswer, query: DrillText, *_: object) -> TextAnswer:
     for name, unit, numbers in _counters(playback, moment):
         cells = "".join((f"{number / unit:,.1f}" if unit > 1 else f"{number:,}").rjust(wide) for number in numbers)
         sheet.draw(span(name.ljust(COUNTER_NAMES), "dim"), span(cells, "warn" if numbers[1] > numbers[0] else ""))
-    turnout = playback.drill.turnout
-    if turnout is not None:
+    return _assumed(_quorum(sheet, playback), look).answer()
+
+
+def _quorum(sheet: Sheet, playback: Playback | None) -> Sheet:
+    turnout = None if playback is None else playback.drill.turnout
+    if playback is not None and turnout is not None:
         sheet.fact("quorum", turnout_text(turnout), "error" if turnout.is_lost else "")
+        if playback.drill.served is not None:
+            sheet.fact("served", served_text(playback.drill.served))
         sheet.fact("controls", f"{candidates_text(turnout)} then")
-    return _assumed(sheet, look).answer()
+    return sheet
 
 
 def _counters(playback: Playback, moment: int) -> Iterator[tuple[str, int, tuple[int, int, int, int]]]:
@@ -78,10 +85,14 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     back = "nobody comes back" if after_ms is None else f"up again after {after_ms / 1000:g} s"
     if plan.restart_after_ms is not None and after_ms is None:
         back = "up again when all is over"
-    sheet.fact("fails", _named(scenario.kill) or "nobody")
+    for ids, what in ((scenario.add_voters, "votes too"), (scenario.remove_voters, "votes no more")):
+        if ids:
+            sheet.fact("quorum of", f"{listed(ids, 12)} {what}")
+    alone = set(voters_of(look.image)) - look.image.brokers.keys()
+    sheet.fact("fails", _named(scenario.kill, alone) or "nobody")
     for act in scenario.then[:MOST_ACTS]:
         when = "" if act.after_ms is None else f", {duration_text(round(act.after_ms))} later"
-        sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}{when}")
+        sheet.fact("then", f"{_done(act)}{when}")
     if left := scenario.then[MOST_ACTS:]:
         sheet.fact("", f"and {counted(len(left), 'more act')}")
     if (controller := read_written(plan.played)[1]) is not None:
@@ -93,8 +104,14 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 
 
-def _named(brokers: Iterable[int]) -> str:
-    return listed((f"b{broker}" for broker in brokers), 12)
+def _named(brokers: Iterable[int], controllers: Container[int] = ()) -> str:
+    return listed((f"controller {each}" if each in controllers else f"b{each}" for each in brokers), 12)
+
+
+def _done(act: Act) -> str:
+    if act.deed is Deed.LOSE:
+        return f"{listed((f'b{broker} loses {path}' for broker, path in act.folders), 4)}"
+    return f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}"
 
 
 MOST_ACTS = 6
