@@ -117,6 +117,11 @@ class Topics:
         self._touched: dict[str, _Topic] = {}
         self._gone: dict[str, set[int]] = {}
 
+    def name_of(self, topic_id: str | None) -> str:
+        """Empty where no such topic is there."""
+        topic = self._topics.get(topic_id or "")
+        return "" if topic is None else topic.name
+
     def create(self, name: str, topic_id: str) -> None:
         """TopicRecord: a name that is used again has a new id, and nothing of what it had."""
         if name in self._ids:

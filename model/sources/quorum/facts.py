@@ -77,8 +77,9 @@ class LogFacts:
         self._tell_batch(tuple(facts), listing=is_listing)
 
     def _tell_batch(self, facts: tuple[r.Record, ...], *, listing: bool = False) -> None:
-        if facts:
-            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing))
+        logged = self._replay.logged()
+        if facts or logged:
+            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing, logged=logged))
 
 
 def _replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
