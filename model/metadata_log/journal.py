@@ -5,7 +5,7 @@ transaction that was aborted. Values only: whoever shows one hides nothing more,
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -57,8 +57,10 @@ class Journal:
         """Elections and sets of voters, oldest first."""
         return tuple(self._terms)
 
-    def take(self, records: Iterable[Logged]) -> None:
-        """What was written behind what is known; what is known already changes nothing."""
+    def take(self, records: Sequence[Logged]) -> None:
+        """Records behind those that are known, or from before them; those that are known already change nothing."""
+        if records and self._kept and records[0].offset < self._kept[0].offset:
+            self._precede(records)
         last = self._kept[-1].offset if self._kept else -1
         for record in records:
             if record.offset > last:
@@ -68,10 +70,10 @@ class Journal:
                     self._terms.append(record)
                 self._records = None
 
-    def precede(self, records: Iterable[Logged]) -> None:
-        """What was written before what is known, as far as there is room."""
-        first = self._kept[0].offset if self._kept else None
-        older = [record for record in records if first is None or record.offset < first]
+    def _precede(self, records: Sequence[Logged]) -> None:
+        """As far as there is room."""
+        first = self._kept[0].offset
+        older = [record for record in records if record.offset < first]
         room = (self._kept.maxlen or 0) - len(self._kept)
         terms = [record for record in older if record.is_of_quorum]
         self._terms.extendleft(reversed(terms[max(len(terms) - MOST_TERMS + len(self._terms), 0) :]))

@@ -244,11 +244,6 @@ class Witness:
         with self._lock:
             return self._history.of(path)
 
-    def precede(self, records: Iterable[Logged]) -> None:
-        """Remembers records of the metadata log that were written before those that came."""
-        with self._lock:
-            self._journal.precede(records)
-
     def records(self) -> tuple[Logged, ...]:
         """Records of the metadata log, oldest first: the very same object for as long as none comes."""
         with self._lock:

@@ -25,16 +25,16 @@ def logged(offset: int, kind: str = "Topic") -> Logged:
 
 def test_what_is_kept_is_bounded_and_each_record_is_there_once() -> None:
     journal = Journal(most=5)
-    journal.take(logged(offset) for offset in (10, 11, 12))
+    journal.take([logged(offset) for offset in (10, 11, 12)])
     known = journal.records
     journal.take([logged(11), logged(12)])
     assert journal.records is known
-    journal.precede(logged(offset) for offset in range(6, 12))
+    journal.take([logged(offset) for offset in range(6, 12)])
     assert [each.offset for each in journal.records] == [8, 9, 10, 11, 12]
     journal.take([logged(13, LEADER_CHANGE)])
     assert [each.offset for each in journal.records] == [9, 10, 11, 12, 13]
     assert journal.dropped == 3
-    journal.take(logged(offset) for offset in range(14, 30))
+    journal.take([logged(offset) for offset in range(14, 30)])
     assert [each.offset for each in journal.terms] == [13], "elections outlive what comes behind them"
     journal.forget()
     assert journal.records == journal.terms == ()
