@@ -94,6 +94,7 @@ def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place
 
 
 def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> Place:
+    """Batches that follow each other, of the log or of a snapshot; the last record of the log."""
     at = Place()
     for batch in scan(data):
         if not isinstance(batch, RecordBatch):

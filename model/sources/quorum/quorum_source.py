@@ -20,7 +20,7 @@ from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
 from model.observer.batches import GarbledError
 from model.observer.follow import RIGHT
-from model.observer.messages import Handed
+from model.observer.messages import Address, Handed
 from model.observer.past import NoPastError, begin
 from model.observer.state import Standing
 from model.sources.addresses import ControllersAddress
@@ -33,11 +33,27 @@ from model.sources.source import Batch, Phase, Progress, Sink, SourceError, Sour
 from model.sources.timeline import Timeline
 
 FAREWELL_S = 1.0
-MOST_RECALLS: Final = 3
+MOST_TRIES: Final = 3
 """So often the log's past is asked for where that fails, as with another leader."""
 PROVED_MS: Final = 500
 """So often it is told that it is still live."""
 _PHASES: Final[Mapping[str, Phase]] = {"live": "live", "stale": "stale", "denied": "denied", "fault": "closed"}
+
+
+class _Past:
+    """What was before: who wants to know, and how far the reading of it is."""
+
+    def __init__(self) -> None:
+        self.then: Callable[[Timeline], None] | None = None
+        self.until_ms: int | None = None
+        self.tries = 0
+        self.reading: asyncio.Task[None] | None = None
+        self.closing = threading.Event()
+
+    @property
+    def is_due(self) -> bool:
+        is_free = self.reading is None or (self.reading.done() and self.tries < MOST_TRIES)
+        return self.then is not None and is_free
 
 
 class QuorumSource:
@@ -81,11 +97,7 @@ class QuorumSource:
         self._beside = ""
         """What is wrong with the brokers."""
         self._handed = 0
-        self._then: Callable[[Timeline], None] | None = None
-        self._until_ms: int | None = None
-        self._recalls = 0
-        self._recalling: asyncio.Task[None] | None = None
-        self._closing = threading.Event()
+        self._past = _Past()
         self.is_unreached = False
         """Whether it closed because no controller told anything."""
 
@@ -95,7 +107,7 @@ class QuorumSource:
 
     def recall(self, then: Callable[[Timeline], None], until_ms: int | None = None) -> None:
         """As Recalling has it; what is later than `until_ms` was told by others before."""
-        self._then, self._until_ms = then, until_ms
+        self._past.then, self._past.until_ms = then, until_ms
 
     def open(self, sink: Sink) -> None:
         self._sink = sink
@@ -105,7 +117,7 @@ class QuorumSource:
         self._thread.start()
 
     def close(self) -> None:
-        self._closing.set()
+        self._past.closing.set()
         self._brokers.close()
         if self._following is None or self._thread is None:
             return
@@ -131,8 +143,8 @@ class QuorumSource:
         except Exception as error:
             self._say(SourceStatus("closed", _now_ms(), f"{self.name}: {crash_line(error)}"))
         finally:
-            if self._recalling is not None:
-                self._recalling.cancel()
+            if self._past.reading is not None:
+                self._past.reading.cancel()
             end(self._loop)
 
     # As the observer tells.
@@ -201,27 +213,25 @@ class QuorumSource:
     # What was before.
 
     def _begin_to_recall(self, standing: Standing) -> None:
-        is_due = self._recalling is None or (self._recalling.done() and self._recalls < MOST_RECALLS)
-        if self._then is not None and is_due and standing.at is not None:
-            self._recalls += 1
-            self._recalling = self._loop.create_task(self._recall(standing))
+        if self._past.is_due and standing.at is not None:
+            self._past.tries += 1
+            self._past.reading = self._loop.create_task(self._recall(standing, standing.at))
 
-    async def _recall(self, standing: Standing) -> None:
+    async def _recall(self, standing: Standing, leader: Address) -> None:
         """Reads the log from its start to where the first picture ended, and tells of it once."""
-        assert standing.at is not None
-        moments = PastMoments(self.name, standing.cluster_id, self._until_ms)
+        past = self._past
+        moments = PastMoments(self.name, standing.cluster_id, past.until_ms)
         reading = begin(standing.epoch, self._facts.at.offset + 1, standing.cluster_id)
         try:
-            await read_past(standing.at, reading, moments.take, self._controllers)
-            timeline = await asyncio.to_thread(moments.timeline, self._closing.wait)
+            await read_past(leader, reading, moments.take, self._controllers)
+            timeline = await asyncio.to_thread(moments.timeline, past.closing.wait)
         except (NoPastError, GarbledError):
             return  # it is tried again while it is live; without it, the past begins now
         with self._lock:
-            then, self._then, records = self._then, None, moments.records()
-            if self._sink is None or then is None or self._closing.is_set():
+            then, past.then, records = past.then, None, moments.records()
+            if self._sink is None or then is None or past.closing.is_set():
                 return
-            at = self._facts.at
-            self._sink.take(Batch((), -1, at.time_ms, logged=records))
+            self._sink.take(Batch((), -1, self._facts.at.time_ms, logged=records))
             if timeline.instants:
                 then(timeline)
 
