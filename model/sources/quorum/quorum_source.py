@@ -96,8 +96,7 @@ class QuorumSource:
         self._status = SourceStatus(is_partial=asks_brokers)
         self._beside = ""
         """What is wrong with the brokers."""
-        self._handed = 0
-        self._past = _Past()
+        self._handed, self._past = 0, _Past()
         self.is_unreached = False
         """Whether it closed because no controller told anything."""
 
