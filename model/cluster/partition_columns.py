@@ -53,6 +53,7 @@ class PartitionColumns:
     time_ms: Longs  # [N]
     elr: Ints  # [N, E]
     last_known_elr: Ints  # [N, L]
+    directories: Ints  # [N, D]
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -166,6 +167,7 @@ class StateColumns(Sequence[PartitionState]):
     time_ms: Longs  # [N]
     elr: Ints  # [N, E], padded with -1, or UNTOLD
     last_known_elr: Ints  # [N, L], the same
+    directories: Ints  # [N, D], padded with -1, or UNTOLD
 
     def __len__(self) -> int:
         return len(self.partition)

@@ -76,6 +76,8 @@ class TopicImage:
     `isr` keeps broker ids in the znode's order, because Kafka 0.8 elects the first live one, and may name brokers that
     are no replicas: a cluster can contradict itself, and an operator has to see it.
 
+    `directories` are those that hold the replicas (KIP-858), as the metadata log has them.
+
     `elr` are the eligible leader replicas (KIP-966): out of the ISR, and still without loss where it was below
     min.insync.replicas since. `last_known_elr` is the last leader where nobody leads.
     """
@@ -93,6 +95,7 @@ class TopicImage:
     time_ms: Longs  # [P] when that was
     elr: Ints  # [P, E] broker ids, padded with -1, or UNTOLD
     last_known_elr: Ints  # [P, L] the same
+    directories: Ints  # [P, D] of each replica, `directory_number`, padded with -1, or UNTOLD
     topic_id: str | None = None
     adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
     removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
@@ -200,8 +203,8 @@ STATE_COLUMNS = (
 )  # fmt: skip
 """What a state says in one number."""
 
-BROKERS_COLUMNS = ("isr", "elr", "last_known_elr")
-"""What a state says in a row of brokers."""
+BROKERS_COLUMNS = ("isr", "elr", "last_known_elr", "directories")
+"""What a state says in a row of brokers, or of what they have."""
 
 _KEPT = ("row_of", "placed", "brokers", "preferred", "replica_count", "orphaned")
 """What other states leave as it is, as a rule."""
@@ -264,4 +267,5 @@ def blank_topic(name: str, partitions: Ints, replicas: Ints) -> TopicImage:
         time_ms=np.zeros(count, np.int64),
         elr=untold(count),
         last_known_elr=untold(count),
+        directories=untold(count),
     )

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from model.cluster import records as r
+from model.cluster.image_parts import directory_number
 from model.cluster.partition_columns import AssignmentColumns, latest_states
 from model.metadata_log.partition_records import PlacedRun
 
@@ -166,6 +167,7 @@ class Topics:
                 at.time_ms,
                 self._told(fields.get("eligibleLeaderReplicas")),
                 self._told(fields.get("lastKnownElr")),
+                tuple(map(directory_number, directories)) if directories else None,
             )
         )
 
@@ -191,7 +193,7 @@ class Topics:
         if any(fields.get(name) is not None for name, _ in places):
             replicas, adding, removing = (_either(fields.get(name), was.get(partition, ())) for name, was in places)
             topic.assign(partition, replicas, adding, removing)
-        recovery = fields.get("leaderRecoveryState", -1)
+        recovery, directories = fields.get("leaderRecoveryState", -1), fields.get("directories")
         topic.write(
             r.PartitionState(
                 partition,
@@ -205,6 +207,7 @@ class Topics:
                 at.time_ms,
                 self._told(fields.get("eligibleLeaderReplicas"), before.elr),
                 self._told(fields.get("lastKnownElr"), before.last_known_elr),
+                tuple(map(directory_number, directories)) if directories else before.directories,
             )
         )
 
