@@ -127,6 +127,11 @@ class KraftCluster:
         return ",".join(f"127.0.0.1:{port}" for port in self._controllers.values())
 
     @property
+    def controllers_counted(self) -> str:
+        """host:port[,…] of the voters, by the proxies that count."""
+        return ",".join(counter.address for counter in self._voter_counters.values())
+
+    @property
     def source_url(self) -> str:
         """The cluster as the SOURCE argument of kdrill."""
         return f"kafka://{self.bootstrap}"
