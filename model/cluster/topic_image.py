@@ -5,7 +5,7 @@ whole cluster is one vector operation. The arrays are never written to once an i
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain
 from typing import Any, cast
@@ -161,11 +161,14 @@ class TopicImage:
 
     def with_states(self, rows: Column, **columns: Column) -> "TopicImage":
         """These rows, ascending, in other states; what that leaves as it is is not worked out again."""
-        after = replace(self, **columns)
-        kept = {name: value for name, value in vars(self).items() if name in _KEPT}
-        if "brokers" in kept and not _ids(after.leader[rows]) | _ids(after.isr[rows]) <= self.placed == self.brokers:
-            del kept["brokers"]
-        vars(after).update(kept, _written=(self._mark, rows))
+        had, mark = vars(self), self._mark
+        known = {name: had[name] for name in _CARRIED if name in had} | columns
+        if "brokers" in known:
+            named = {*known["leader"][rows].tolist(), *known["isr"][rows].ravel().tolist()} - {NOBODY}
+            if not named <= self.placed == self.brokers:
+                del known["brokers"]
+        after = object.__new__(TopicImage)  # `replace` takes several times as long, and images at a death are many
+        vars(after).update(known, _written=(mark, rows))
         return after
 
     @cached_property
@@ -208,6 +211,8 @@ BROKERS_COLUMNS = ("isr", "elr", "last_known_elr", "directories")
 
 _KEPT = ("row_of", "placed", "brokers", "preferred", "replica_count", "orphaned")
 """What other states leave as it is, as a rule."""
+
+_CARRIED = (*(each.name for each in fields(TopicImage)), *_KEPT)
 
 
 def _ids(brokers: Column) -> frozenset[int]:
