@@ -101,12 +101,17 @@ def contained(some: Ints, others: Ints) -> Flags:
     return found & (some != NOBODY)
 
 
+def rows_at(column: Column, rows: Rows) -> Column:
+    """Some rows; of a table in a tenth of the time that indexing by an array takes."""
+    return column[rows] if column.ndim == 1 or isinstance(rows, slice) else column.take(rows, 0)
+
+
 def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) -> PartitionColumns:
     """All partitions of these topics; with `rows`, only those rows of each topic, in that order."""
 
     def parts(name: str) -> list[Column]:
         columns: list[Column] = [getattr(topic, name) for topic in topics]
-        return columns if rows is None else [column[chosen] for column, chosen in zip(columns, rows, strict=True)]
+        return columns if rows is None else list(map(rows_at, columns, rows))
 
     lengths = [len(part) for part in parts("partitions")]
     names = ("partitions", *STATE_COLUMNS)
@@ -199,7 +204,7 @@ class StateColumns(Sequence[PartitionState]):
 
     def take(self, rows: Column | slice) -> "StateColumns":
         """These rows, in their order."""
-        return StateColumns(**{name: getattr(self, name)[rows] for name in _FACTS})
+        return StateColumns(**{name: rows_at(getattr(self, name), rows) for name in _FACTS})
 
 
 @dataclass(frozen=True, eq=False)
