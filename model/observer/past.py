@@ -86,7 +86,7 @@ def read_on(reading: PastReading, answer: Answer) -> Read:
 
 def _first(reading: PastReading, answer: LogFetched) -> Read:
     """Offset 1 was asked for."""
-    start = max(answer.log_start, 0)
+    start = _log_start(reading, answer)
     if reading.until - start > MOST_OFFSETS:
         raise NoPastError(f"the log has {reading.until - start:,} records, more than are read")
     if start:
@@ -96,11 +96,17 @@ def _first(reading: PastReading, answer: LogFetched) -> Read:
     return _log(reading, answer)
 
 
+def _log_start(reading: PastReading, answer: LogFetched) -> int:
+    if answer.log_start >= reading.until:
+        raise NoPastError(f"the log starts at {answer.log_start}, behind what was wanted of it")
+    return max(answer.log_start, 0)
+
+
 def _start(reading: PastReading, answer: LogFetched) -> Read:
     """A batch at the log's start: the snapshot there is not of a later epoch."""
     if answer.snapshot is not None or len(answer.records) < _EPOCH_END:
         raise NoPastError("the log's start moved")
-    start, (_, epoch) = max(answer.log_start, 0), _head(answer.records)
+    start, (_, epoch) = _log_start(reading, answer), _head(answer.records)
     return _ask(reading, LogPosition(start, epoch), "epoch")
 
 

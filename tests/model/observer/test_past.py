@@ -118,6 +118,8 @@ def test_what_is_in_one_batch_with_the_record_asked_for_is_read_too() -> None:
         (LogFetched(error="FENCED_LEADER_EPOCH"), "the leader answers FENCED_LEADER_EPOCH"),
         (LogFetched(snapshot=LogPosition(9, 1), log_start=0), "its start cannot be read"),
         (LogFetched(diverging=LogPosition(9, 1)), "its log diverges at 9-1"),
+        (LogFetched(log_start=100), "the log starts at 100, behind what was wanted of it"),
+        (LogFetched(log_start=2**63 - 1), "the log starts at 9223372036854775807"),
         (LogFetched(), "the log's records ended, or its start moved"),
     ],
 )
