@@ -102,8 +102,10 @@ def contained(some: Ints, others: Ints) -> Flags:
 
 
 def rows_at(column: Column, rows: Rows) -> Column:
-    """Some rows; of a table in a tenth of the time that indexing by an array takes."""
-    return column[rows] if column.ndim == 1 or isinstance(rows, slice) else column.take(rows, 0)
+    """Some rows, by numbers or flags; by numbers of a table in a tenth of the time that indexing takes."""
+    if column.ndim == 1 or isinstance(rows, slice) or rows.dtype == np.bool_:
+        return column[rows]
+    return column.take(rows, 0)
 
 
 def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) -> PartitionColumns:
