@@ -12,7 +12,16 @@ import msgspec
 
 from model.cluster import records as r
 from model.cluster.ids import KafkaGeneration, TopicPartition
-from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, KraftMetadata, LogDir, Quorum
+from model.cluster.image_parts import (
+    CLASSIC,
+    NO_DIRECTORIES,
+    ZOOKEEPER,
+    GroupImage,
+    KraftMetadata,
+    LogDir,
+    Quorum,
+    directory_number,
+)
 from model.cluster.partition_columns import AssignmentColumns, states_of
 from model.cluster.topic_image import NOBODY, TopicImage, told_in, unpadded
 
@@ -273,7 +282,20 @@ def state_of(topic: TopicImage, row: int) -> r.PartitionState:
         time_ms=int(topic.time_ms[row]),
         elr=told_in(topic.elr[row]),
         last_known_elr=told_in(topic.last_known_elr[row]),
+        directories=told_in(topic.directories[row]),
     )
+
+
+def directory_ids(image: "ClusterImage", topic: TopicImage, row: int) -> tuple[str, ...] | None:
+    """Of each replica, the id of the log directory that holds it, or why there is none; None: nobody told."""
+    numbers = told_in(topic.directories[row])
+    if numbers is None or image.metadata is None:
+        return None
+    none, known = [*NO_DIRECTORIES.values()], image.metadata.log_dirs
+    brokers = unpadded(topic.replicas[row])
+    named = ({directory_number(id): id for id in known.get(broker, ())} for broker in brokers)
+    pairs = zip(numbers, named, strict=False)
+    return tuple(none[number] if number < len(none) else ids.get(number, "not registered") for number, ids in pairs)
 
 
 def group_records(group: GroupImage) -> Iterator[r.Record]:

@@ -1,6 +1,7 @@
 """Parts that images and records share: consumer groups, the controllers of a KRaft cluster, log folders."""
 
 from collections.abc import Mapping
+from zlib import crc32
 
 import msgspec
 
@@ -220,6 +221,22 @@ class ControllerRegistration(msgspec.Struct, frozen=True, order=True):
 
     id: int
     endpoints: tuple[str, ...] = ()
+
+
+NO_DIRECTORIES = {
+    "AAAAAAAAAAAAAAAAAAAAAA": "migrating",
+    "AAAAAAAAAAAAAAAAAAAAAQ": "unassigned",
+    "AAAAAAAAAAAAAAAAAAAAAg": "lost",
+}
+"""Ids that are no directory's (`DirectoryId`, 3.7): nobody knows which it is, none was chosen yet, it failed."""
+
+
+def directory_number(id: str) -> int:
+    """Stands for the id of a log directory where there are many partitions: 0 to 2 for what is none."""
+    return _NUMBERS[id] if id in _NUMBERS else crc32(id.encode()) & 0x7FFFFFFF
+
+
+_NUMBERS = {id: number for number, id in enumerate(NO_DIRECTORIES)}
 
 
 class KraftMetadata(msgspec.Struct, frozen=True):

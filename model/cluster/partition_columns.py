@@ -53,6 +53,7 @@ class PartitionColumns:
     time_ms: Longs  # [N]
     elr: Ints  # [N, E]
     last_known_elr: Ints  # [N, L]
+    directories: Ints  # [N, D]
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -100,12 +101,19 @@ def contained(some: Ints, others: Ints) -> Flags:
     return found & (some != NOBODY)
 
 
+def rows_at(column: Column, rows: Rows) -> Column:
+    """Some rows, by numbers or flags; by numbers of a table in a tenth of the time that indexing takes."""
+    if column.ndim == 1 or isinstance(rows, slice) or rows.dtype == np.bool_:
+        return column[rows]
+    return column.take(rows, 0)
+
+
 def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) -> PartitionColumns:
     """All partitions of these topics; with `rows`, only those rows of each topic, in that order."""
 
     def parts(name: str) -> list[Column]:
         columns: list[Column] = [getattr(topic, name) for topic in topics]
-        return columns if rows is None else [column[chosen] for column, chosen in zip(columns, rows, strict=True)]
+        return columns if rows is None else list(map(rows_at, columns, rows))
 
     lengths = [len(part) for part in parts("partitions")]
     names = ("partitions", *STATE_COLUMNS)
@@ -166,6 +174,7 @@ class StateColumns(Sequence[PartitionState]):
     time_ms: Longs  # [N]
     elr: Ints  # [N, E], padded with -1, or UNTOLD
     last_known_elr: Ints  # [N, L], the same
+    directories: Ints  # [N, D], padded with -1, or UNTOLD
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -197,7 +206,7 @@ class StateColumns(Sequence[PartitionState]):
 
     def take(self, rows: Column | slice) -> "StateColumns":
         """These rows, in their order."""
-        return StateColumns(**{name: getattr(self, name)[rows] for name in _FACTS})
+        return StateColumns(**{name: rows_at(getattr(self, name), rows) for name in _FACTS})
 
 
 @dataclass(frozen=True, eq=False)

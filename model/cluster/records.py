@@ -102,6 +102,8 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
     time_ms: int = 0
     elr: tuple[int, ...] | None = None
     last_known_elr: tuple[int, ...] | None = None
+    directories: tuple[int, ...] | None = None
+    """Of each replica, in their order, the `directory_number` of its log directory (KIP-858); None: nobody told."""
 
 
 class PartitionStatesWritten(Record, frozen=True, tag=True):

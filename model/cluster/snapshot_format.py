@@ -46,7 +46,8 @@ class BrokerDocument(msgspec.Struct, frozen=True):
 class PartitionDocument(msgspec.Struct, frozen=True):
     """`version` is the state znode's data version, -1 where there is none. No replicas: the assignment lacks it.
 
-    `elr` and `last_known_elr` (KIP-966) are absent where nobody told them.
+    `elr` and `last_known_elr` (KIP-966) are absent where nobody told them, as is `directories` (KIP-858): of each
+    replica, the CRC-32 of its log directory's id, without the uppermost bit; 0 to 2 stand for ids that are none.
     """
 
     replicas: tuple[Id, ...]
@@ -63,6 +64,7 @@ class PartitionDocument(msgspec.Struct, frozen=True):
     time_ms: Long | UnsetType = UNSET
     elr: tuple[Id, ...] | UnsetType = UNSET
     last_known_elr: tuple[Id, ...] | UnsetType = UNSET
+    directories: tuple[Id, ...] | UnsetType = UNSET
 
 
 class TopicDocument(msgspec.Struct, frozen=True):

@@ -224,6 +224,7 @@ def _partition(topic: TopicImage, row: int, sizes: Mapping[TopicPartition, int])
         time_ms=int(topic.time_ms[row]) or UNSET,
         elr=_told(topic.elr[row]),
         last_known_elr=_told(topic.last_known_elr[row]),
+        directories=_told(topic.directories[row]),
     )
 
 
@@ -318,6 +319,7 @@ def _topic_records(name: str, topic: snapshot_format.TopicDocument) -> Iterator[
             time_ms=0 if partition.time_ms is UNSET else partition.time_ms,
             elr=None if partition.elr is UNSET else partition.elr,
             last_known_elr=None if partition.last_known_elr is UNSET else partition.last_known_elr,
+            directories=None if partition.directories is UNSET else partition.directories,
         )
         for number, partition in topic.partitions.items()
         if partition.version > NO_STATE

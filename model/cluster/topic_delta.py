@@ -13,6 +13,7 @@ from model.cluster.partition_columns import (
     columns_of,
     kept,
     latest_states,
+    rows_at,
     states_gone,
     states_of,
 )
@@ -154,7 +155,7 @@ def _with_states(topic: TopicImage, rows: Longs | None, states: StateColumns) ->
     written = {
         name: _carried(column, rows, values)
         for name, (column, values) in parts.items()
-        if not _are_equal(column[rows], values)
+        if not _are_equal(rows_at(column, rows), values)
     }
     return topic.with_states(rows, **written) if written else topic
 

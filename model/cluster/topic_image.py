@@ -5,7 +5,7 @@ whole cluster is one vector operation. The arrays are never written to once an i
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain
 from typing import Any, cast
@@ -76,6 +76,8 @@ class TopicImage:
     `isr` keeps broker ids in the znode's order, because Kafka 0.8 elects the first live one, and may name brokers that
     are no replicas: a cluster can contradict itself, and an operator has to see it.
 
+    `directories` are those that hold the replicas (KIP-858), as the metadata log has them.
+
     `elr` are the eligible leader replicas (KIP-966): out of the ISR, and still without loss where it was below
     min.insync.replicas since. `last_known_elr` is the last leader where nobody leads.
     """
@@ -93,6 +95,7 @@ class TopicImage:
     time_ms: Longs  # [P] when that was
     elr: Ints  # [P, E] broker ids, padded with -1, or UNTOLD
     last_known_elr: Ints  # [P, L] the same
+    directories: Ints  # [P, D] of each replica, `directory_number`, padded with -1, or UNTOLD
     topic_id: str | None = None
     adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
     removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
@@ -158,11 +161,14 @@ class TopicImage:
 
     def with_states(self, rows: Column, **columns: Column) -> "TopicImage":
         """These rows, ascending, in other states; what that leaves as it is is not worked out again."""
-        after = replace(self, **columns)
-        kept = {name: value for name, value in vars(self).items() if name in _KEPT}
-        if "brokers" in kept and not _ids(after.leader[rows]) | _ids(after.isr[rows]) <= self.placed == self.brokers:
-            del kept["brokers"]
-        vars(after).update(kept, _written=(self._mark, rows))
+        had, mark = vars(self), self._mark
+        known = {name: had[name] for name in _CARRIED if name in had} | columns
+        if "brokers" in known:
+            named = {*known["leader"][rows].tolist(), *known["isr"][rows].ravel().tolist()} - {NOBODY}
+            if not named <= self.placed == self.brokers:
+                del known["brokers"]
+        after = object.__new__(TopicImage)  # `replace` takes several times as long, and images at a death are many
+        vars(after).update(known, _written=(mark, rows))
         return after
 
     @cached_property
@@ -200,11 +206,13 @@ STATE_COLUMNS = (
 )  # fmt: skip
 """What a state says in one number."""
 
-BROKERS_COLUMNS = ("isr", "elr", "last_known_elr")
-"""What a state says in a row of brokers."""
+BROKERS_COLUMNS = ("isr", "elr", "last_known_elr", "directories")
+"""What a state says in a row of brokers, or of what they have."""
 
 _KEPT = ("row_of", "placed", "brokers", "preferred", "replica_count", "orphaned")
 """What other states leave as it is, as a rule."""
+
+_CARRIED = (*(each.name for each in fields(TopicImage)), *_KEPT)
 
 
 def _ids(brokers: Column) -> frozenset[int]:
@@ -264,4 +272,5 @@ def blank_topic(name: str, partitions: Ints, replicas: Ints) -> TopicImage:
         time_ms=np.zeros(count, np.int64),
         elr=untold(count),
         last_known_elr=untold(count),
+        directories=untold(count),
     )

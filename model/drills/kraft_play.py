@@ -269,6 +269,7 @@ class KraftPlay:
             time_ms=self._times.start_ms + int(self.now_ms),
             elr=after.elr if knows_elr else None,
             last_known_elr=after.last_known_elr if knows_elr else None,
+            directories=None if before is None else before.directories,
         )
         self._states[name] = state
         if state.leader == NO_LEADER and before is not None and before.leader != NO_LEADER:

@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from model.cluster.image_parts import directory_number
 from model.cluster.partition_columns import StateColumns
 from model.cluster.topic_image import NOBODY, UNTOLD, Flags, Ints, Longs, rows_of
-from model.metadata_log.decoder import java_text, uuid_texts
+from model.metadata_log.decoder import java_text, uuid_text, uuid_texts
 
 _TOPIC, _PARTITION = 2, 3
 """Api keys: the byte behind the frame version, which is 1, and before the record's version."""
@@ -23,6 +24,9 @@ _NEWEST: Final = 2
 _IDS_AT: Final = 3
 """The partition's number, and the topic's id behind it."""
 _ARRAYS_AT: Final = 23
+_FOLDERS_AT: Final = 12
+"""From the leader, behind its epoch and the partition's, to the ids of log directories."""
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _SMALLEST: Final = 40
 """Bytes of a record of version 0 whose arrays are empty."""
 _NAME_AT: Final = 3
@@ -168,6 +172,7 @@ def _partitions(values: Values, data: NDArray[np.uint8], is_whole: Flags) -> tup
         time_ms=np.zeros(count, np.int64),
         elr=untold,
         last_known_elr=untold,
+        directories=_directories(values.data, data, start, rest + _FOLDERS_AT),
     )
     topics = np.ndarray(max(len(data) - 15, 0), "V16", values.data, strides=(1,))[start + _IDS_AT + 4]
     return rows, topics, Placed(replicas[usual], states)
@@ -184,14 +189,33 @@ def _arrays(data: NDArray[np.uint8], start: Longs, end: Longs) -> tuple[Ints, In
         & (data.take(removing_at + 1, mode="clip") == 1)
     )
     rest = removing_at + 2
-    folder_count, tags_at, fits = _counted(data, rest + 12, 16)
+    folder_count, tags_at, fits = _counted(data, rest + _FOLDERS_AT, 16)
     is_old = data[start + 2] == 0
     usual &= is_old | (fits & ((folder_count == 0) | (folder_count == replica_count)))
-    tags_at = np.where(is_old, rest + 12, tags_at)
+    tags_at = np.where(is_old, rest + _FOLDERS_AT, tags_at)
     usual &= (data.take(tags_at, mode="clip") == 0) & (tags_at + 1 == end)
     replicas, is_sound = _brokers(data, start + _ARRAYS_AT + 1, np.where(usual, replica_count, 0))
     isr, is_sound_too = _brokers(data, isr_at + 1, np.where(usual, isr_count, 0))
     return replicas, isr, rest, usual & is_sound & is_sound_too
+
+
+def _directories(raw: bytes, data: NDArray[np.uint8], start: Longs, at: Longs) -> Ints:
+    """The numbers of the log directories of each record's replicas; untold where it names none."""
+    count = np.where(data[start + 2] == 0, 0, data.take(at, mode="clip").astype(np.int64) - 1)
+    width = int(count.max(initial=0))
+    if not width:
+        return np.broadcast_to(np.int32(UNTOLD), (len(start), 1))
+    is_there = np.arange(width) < count[:, None]
+    places = (at[:, None] + 1 + 16 * np.arange(width))[is_there]
+    halves = np.ndarray((max(len(data) - 15, 0), 2), "<u8", raw, strides=(1, 8))[places]
+    _, first, which = np.unique(halves[:, 0] * _ODD ^ halves[:, 1], return_index=True, return_inverse=True)
+    if not (halves[first][which] == halves).all():  # two ids look alike, which only who means harm writes
+        first = which = np.arange(len(places))
+    numbers = [directory_number(uuid_text(raw[place : place + 16])) for place in places[first].tolist()]
+    found = np.full((len(start), width), NOBODY, np.int32)
+    found[count == 0, 0] = UNTOLD
+    found[is_there] = np.array(numbers, np.int32)[which]
+    return found
 
 
 def _counted(data: NDArray[np.uint8], at: Longs, size: int) -> tuple[Longs, Longs, Flags]:

@@ -5,7 +5,7 @@ Quotas and the names of SCRAM mechanisms stand among settings, in the entities t
 `org.apache.kafka.image.ClusterDelta`, `ConfigurationsDelta`, `ClientQuotasDelta`, `ScramDelta`, `AclsDelta` (4.3).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -145,29 +145,19 @@ class Registry:
 
     def configure(self, fields: Fields) -> None:
         """ConfigRecord: a value of null takes the setting away."""
-        kind = _CONFIGURED.get(fields["resourceType"])
-        if kind is None:
-            raise UnusableError(f"a setting of a resource of type {fields['resourceType']}, which is not known")
-        self._set(f"{kind}/{fields['resourceName'] or DEFAULT_ENTITY}", fields["name"], fields["value"])
+        self._set(config_entity(fields), fields["name"], fields["value"])
 
     def set_quota(self, fields: Fields) -> None:
         """ClientQuotaRecord."""
-        named = {each["entityType"]: each["entityName"] for each in fields["entity"]}
-        if not named or not named.keys() <= _QUOTA_KINDS.keys():
-            raise UnusableError(f"a quota of {', '.join(named) or 'nothing'}, which is not known")
-        names = ((kind, named[kind]) for kind in _QUOTAS_OF if kind in named)
-        entity = "/".join(
-            f"{_QUOTA_KINDS[kind]}/{DEFAULT_ENTITY if name is None else sanitise(name)}" for kind, name in names
-        )
-        self._set(entity, fields["key"], None if fields["remove"] else _number(fields["value"]))
+        self._set(quota_entity(fields), fields["key"], None if fields["remove"] else _number(fields["value"]))
 
     def add_credential(self, fields: Fields) -> None:
         """UserScramCredentialRecord: that there is one, and no more."""
-        self._set(f"users/{sanitise(fields['name'])}", _mechanism(fields), HIDDEN)
+        self._set(scram_entity(fields), _mechanism(fields), HIDDEN)
 
     def remove_credential(self, fields: Fields) -> None:
         """RemoveUserScramCredentialRecord."""
-        self._set(f"users/{sanitise(fields['name'])}", _mechanism(fields), None)
+        self._set(scram_entity(fields), _mechanism(fields), None)
 
     def _set(self, entity: str, name: str, value: str | None) -> None:
         config = self._configs.setdefault(entity, {})
@@ -247,6 +237,28 @@ class Registry:
             log_dirs={broker: ids for broker, ids in sorted(self._log_dirs.items()) if ids},
             supported=dict(sorted(self._supported.items())),
         )
+
+
+def config_entity(fields: Mapping[str, Any]) -> str:
+    """Whose setting a ConfigRecord is: `topics/orders`. Raises UnusableError."""
+    kind = _CONFIGURED.get(fields["resourceType"])
+    if kind is None:
+        raise UnusableError(f"a setting of a resource of type {fields['resourceType']}, which is not known")
+    return f"{kind}/{fields['resourceName'] or DEFAULT_ENTITY}"
+
+
+def quota_entity(fields: Mapping[str, Any]) -> str:
+    """Whose a ClientQuotaRecord is: `users/alice/clients/app`. Raises UnusableError."""
+    named = {each["entityType"]: each["entityName"] for each in fields["entity"]}
+    if not named or not named.keys() <= _QUOTA_KINDS.keys():
+        raise UnusableError(f"a quota of {', '.join(named) or 'nothing'}, which is not known")
+    names = ((_QUOTA_KINDS[kind], named[kind]) for kind in _QUOTAS_OF if kind in named)
+    return "/".join(f"{kind}/{DEFAULT_ENTITY if name is None else sanitise(name)}" for kind, name in names)
+
+
+def scram_entity(fields: Mapping[str, Any]) -> str:
+    """Whose credentials a UserScramCredentialRecord has."""
+    return f"users/{sanitise(fields['name'])}"
 
 
 def endpoints_text(endpoints: Iterable[Fields]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ be used (unknown types and versions, changes of what is not there) is counted, a
 Source: `org.apache.kafka.image.MetadataDelta`, `org.apache.kafka.image.loader.MetadataBatchLoader` (4.3).
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,7 +18,10 @@ from model.cluster import records as r
 from model.cluster.ids import METADATA_VERSION
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
 from model.metadata_log.decoder import Decoded, decode, decode_control, uuid_text
+from model.metadata_log.journal import LEADER_CHANGE as ELECTED
+from model.metadata_log.journal import MOST_RECORDS, VOTERS, Logged
 from model.metadata_log.partition_records import PlacedRun, Values, read_records
+from model.metadata_log.places import path_of
 from model.metadata_log.registry import Registry, endpoints_text
 from model.metadata_log.topics import Place, Topics, UnusableError
 
@@ -27,6 +30,7 @@ LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6
 _ELR_LEVEL: Final = 23
 """metadata.version 4.0-IV1, from which on eligible leader replicas are written."""
 _BEGIN, _END, _ABORT = 23, 24, 25
+_NO_OP: Final = 20
 ZERO_ID: Final = uuid_text(bytes(16))
 """Of a directory, before KIP-853: nobody tells."""
 
@@ -34,7 +38,9 @@ ZERO_ID: Final = uuid_text(bytes(16))
 class Replay:
     """All that records have said so far; `facts` tells what is new. A snapshot comes first, if at all."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_logged: int = MOST_RECORDS) -> None:
+        """`most_logged`: so many records are kept until somebody takes them (`logged`)."""
+        self._logged: deque[Logged] = deque(maxlen=most_logged)
         self.troubles: Counter[str] = Counter()
         """What could not be used, and how often."""
         self.first_trouble = -1
@@ -102,6 +108,11 @@ class Replay:
             self.note(found.reason, at)
             return
         fields: dict[str, Any] = dict(found.fields)
+        if at.offset >= 0:
+            name, place = (ELECTED, "leader") if kind == LEADER_CHANGE else (VOTERS, "voters")
+            self._logged.append(
+                Logged(at.offset, at.epoch, at.time_ms, name, found.version, f"/metadataQuorum/{place}", fields)
+            )
         if kind == LEADER_CHANGE:
             self._leader, self._epoch, self._since_ms = fields["leaderId"], at.epoch, at.time_ms
             self._is_led_anew = True
@@ -137,6 +148,18 @@ class Replay:
             self._told, self._is_led_anew = quorum, False
         return facts
 
+    def logged(self) -> tuple[Logged, ...]:
+        """The records since this was asked last; of a snapshot none, as nobody kept when they were written."""
+        found = tuple(self._logged)
+        self._logged.clear()
+        return found
+
+    def _log(self, record: Decoded, at: Place) -> None:
+        fields, schema = record.fields, record.schema
+        path = path_of(schema.key, fields, self._topics.name_of(fields.get("topicId")))  # pyright: ignore[reportArgumentType]
+        kind = schema.name.removesuffix("Record")
+        self._logged.append(Logged(at.offset, at.epoch, at.time_ms, kind, record.version, path, fields))
+
     def _bound(self, kind: int, at: Place) -> None:
         """A transaction begins, ends or is aborted. One that begins within another ends it as an abort would."""
         held, self._held = self._held, [] if kind == _BEGIN else None
@@ -148,6 +171,8 @@ class Replay:
                 self._apply(record, place)
 
     def _apply(self, record: Decoded, at: Place) -> None:
+        if at.offset >= 0 and self._logged.maxlen and record.schema.key != _NO_OP:
+            self._log(record, at)
         apply = _APPLY.get(record.schema.key)
         if apply is None:
             return

@@ -10,9 +10,12 @@ from typing import Any, Final, cast
 import msgspec
 
 from model.cluster import records as r
-from model.cluster.partition_columns import AssignmentColumns, latest_states
+from model.cluster.image_parts import directory_number
+from model.cluster.partition_columns import AssignmentColumns, columns_of, latest_states
 from model.metadata_log.partition_records import PlacedRun
 
+MANY: Final = 4
+"""Topics whose states are told as columns."""
 RECOVERING: Final = 1
 """`LeaderRecoveryState`: the leader was elected unclean, and has not caught up with itself yet."""
 Brokers = tuple[int, ...]
@@ -117,6 +120,11 @@ class Topics:
         self._touched: dict[str, _Topic] = {}
         self._gone: dict[str, set[int]] = {}
 
+    def name_of(self, topic_id: str | None) -> str:
+        """Empty where no such topic is there."""
+        topic = self._topics.get(topic_id or "")
+        return "" if topic is None else topic.name
+
     def create(self, name: str, topic_id: str) -> None:
         """TopicRecord: a name that is used again has a new id, and nothing of what it had."""
         if name in self._ids:
@@ -161,6 +169,7 @@ class Topics:
                 at.time_ms,
                 self._told(fields.get("eligibleLeaderReplicas")),
                 self._told(fields.get("lastKnownElr")),
+                tuple(map(directory_number, directories)) if directories else None,
             )
         )
 
@@ -186,7 +195,7 @@ class Topics:
         if any(fields.get(name) is not None for name, _ in places):
             replicas, adding, removing = (_either(fields.get(name), was.get(partition, ())) for name, was in places)
             topic.assign(partition, replicas, adding, removing)
-        recovery = fields.get("leaderRecoveryState", -1)
+        recovery, directories = fields.get("leaderRecoveryState", -1), fields.get("directories")
         topic.write(
             r.PartitionState(
                 partition,
@@ -200,6 +209,7 @@ class Topics:
                 at.time_ms,
                 self._told(fields.get("eligibleLeaderReplicas"), before.elr),
                 self._told(fields.get("lastKnownElr"), before.last_known_elr),
+                tuple(map(directory_number, directories)) if directories else before.directories,
             )
         )
 
@@ -232,8 +242,8 @@ class Topics:
         for name, partitions in self._gone.items():
             yield r.PartitionStatesRemoved(topic=name, partitions=tuple(sorted(partitions)), **when)
             yield r.TopicRemoved(topic=name, **when)
-        for topic in self._touched.values():
-            replicas, states = topic.news()
+        news = [(topic, *topic.news()) for topic in self._touched.values()]
+        for topic, replicas, states in _as_columns(news):
             if replicas is not None:
                 yield r.TopicAssigned(
                     topic=topic.name,
@@ -262,6 +272,23 @@ class Topics:
         if brokers is not None:
             return tuple(brokers)
         return before if before is not None or not self.tells_elr else ()
+
+
+_News = tuple[_Topic, Mapping[int, Brokers] | None, Sequence[r.PartitionState]]
+
+
+def _as_columns(news: list[_News]) -> Iterator[_News]:
+    """The same, with the states of many topics made columns together: one by one these take most of the time."""
+    plain = [states for _, _, states in news if isinstance(states, tuple)]
+    if len(plain) < MANY:
+        yield from news
+        return
+    columns, end = columns_of([state for states in plain for state in states]), 0
+    for topic, replicas, states in news:
+        if isinstance(states, tuple):
+            start, end = end, end + len(states)
+            states = columns[start:end]  # noqa: PLW2901
+        yield topic, replicas, states
 
 
 def _either(brokers: list[int] | None, before: Brokers) -> Brokers:

@@ -90,6 +90,8 @@ class LogFetched(msgspec.Struct, frozen=True):
     diverging: LogPosition | None = None
     """The asker's log is another one: the largest epoch not above the asker's, and where it ends (KIP-595)."""
     records: bytes = b""
+    log_start: int = UNKNOWN
+    """The first offset that the log still has."""
 
 
 class SnapshotFetched(msgspec.Struct, frozen=True):

@@ -35,7 +35,7 @@ STATE_FIELDS: Final = (
     "partition", "leader", "leader_epoch", "isr", "controller_epoch", "version", "recovering", "zxid", "time_ms",
 )  # fmt: skip
 """Columns of a state, in the order of PartitionState's fields."""
-TOLD_FIELDS: Final = ("elr", "last_known_elr")
+TOLD_FIELDS: Final = ("elr", "last_known_elr", "directories")
 """Fields of a state that are told of KRaft clusters only: in the row's payload, which releases before them skip."""
 
 

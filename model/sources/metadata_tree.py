@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.cluster.cluster_image import BrokerImage, ClusterImage
+from model.cluster.cluster_image import BrokerImage, ClusterImage, directory_ids
 from model.cluster.image_parts import KraftMetadata, Quorum, QuorumReplica
 from model.cluster.topic_image import TopicImage, told_in, unpadded
 from model.hosts.zookeeper.protocol import Connected, ConnectionState, Server
@@ -157,12 +157,12 @@ def _topics(image: ClusterImage, parts: Parts) -> TreeNode | None:
         case (number, *below) if number.isdecimal() and int(number) in topic.row_of and str(int(number)) == number:
             if not below:
                 return folder(("data",))
-            return _partition(topic, int(number)) if below == ["data"] else None
+            return _partition(image, topic, int(number)) if below == ["data"] else None
         case _:
             return None
 
 
-def _partition(topic: TopicImage, number: int) -> TreeNode:
+def _partition(image: ClusterImage, topic: TopicImage, number: int) -> TreeNode:
     row = topic.row_of[number]
     elr, last_known = told_in(topic.elr[row]), told_in(topic.last_known_elr[row])
     value = {
@@ -176,6 +176,7 @@ def _partition(topic: TopicImage, number: int) -> TreeNode:
         "partitionEpoch": int(topic.version[row]),
         "leaderRecoveryState": "RECOVERING" if topic.recovering[row] else "RECOVERED",
         **({} if elr is None else {"elr": elr, "lastKnownElr": last_known or ()}),
+        **({} if (folders := directory_ids(image, topic, row)) is None else {"directories": folders}),
     }
     return TreeNode(value, (), int(topic.zxid[row]), int(topic.time_ms[row]), int(topic.version[row]))
 

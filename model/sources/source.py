@@ -10,6 +10,7 @@ import msgspec
 
 from model.cluster.records import Record
 from model.hosts.zookeeper.protocol import BrowsesZnodes
+from model.metadata_log.journal import Logged
 from model.zookeeper import Unread, Znode
 
 Phase = Literal["connecting", "loading", "live", "stale", "denied", "snapshot", "closed"]
@@ -95,6 +96,8 @@ class Batch(msgspec.Struct, frozen=True):
     """Every path that changed, Kafka's or not, so that a browser of znodes can mark it."""
     read: Sequence[Znode | Unread] = ()
     """The answers that said so, in the order in which they were read; of ZooKeeper only."""
+    logged: Sequence[Logged] = ()
+    """The records of the metadata log that said so; of KRaft only."""
 
     @property
     def is_listed(self) -> bool:

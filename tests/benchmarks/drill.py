@@ -69,6 +69,7 @@ def _topic(name: str, dice: np.random.Generator) -> TopicImage:
         time_ms=np.full(PARTITIONS, 1_699_999_000_000, np.int64),
         elr=untold(PARTITIONS),
         last_known_elr=untold(PARTITIONS),
+        directories=untold(PARTITIONS),
         topic_id="A" * 22,
     )
 

@@ -25,6 +25,13 @@ from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually_async
+from tui.engine.cluster.queries import ZnodeHistoryText
+from tui.engine.history.queries import PastEventList, PastEventText
+from tui.engine.messages import TextAnswer, TimeAnswer, TimeQuery
+from tui.engine.opening import Opening
+from tui.engine.rows import Window
+from tui.engine.service import DataService
+from tui.engine.sources import source_of
 
 pytestmark = pytest.mark.conformance
 
@@ -313,3 +320,38 @@ async def test_brokers_tell_while_most_voters_are_gone_and_the_log_afterwards(qu
         told = {each.partition(":")[0] for each in events(feed)} - feed.moment.image.topics.keys()
         assert {each for each in told if each.startswith("broker ")} <= {"broker 2", "broker 3"}
         await agrees(quorum, feed)
+
+
+@pytest.mark.parametrize("scheme", ["controllers", "kafka"])
+async def test_what_happened_before_it_was_opened_is_told(quorum: KraftCluster, scheme: str) -> None:
+    """By the cluster's own log: events, the way back in time, and who wrote what."""
+    await make_topic(quorum, "before", 4, 1)
+    await asyncio.to_thread(quorum.kill, 4)
+    client = Client(quorum.bootstrap)
+    await eventually_async(lambda: client.partition("before", 0).leader == 1, "another leader")
+    address = quorum.controllers if scheme == "controllers" else quorum.bootstrap
+    service = DataService(source_of(Opening(source=f"{scheme}://{address}", poll_s=0.5)))
+    service.open()
+    try:
+        query = PastEventList(filter="broker-fenced", count=50)
+
+        async def events() -> Window:
+            found = await service.answer(query)
+            assert isinstance(found, Window)
+            return found
+
+        await eventually_async(lambda: service.moment.status.phase == "live", standing=lambda: service.moment.status)
+        async with asyncio.timeout(30):
+            while not (await events()).rows:
+                await asyncio.sleep(0.2)
+        said = await service.answer(PastEventText(width=100))
+        assert isinstance(said, TextAnswer)
+        assert "from the cluster's own log, since" in said.plain
+        went = await service.answer(TimeQuery("event", (await events()).rows[0].key))
+        assert isinstance(went, TimeAnswer)
+        assert went.seq
+        history = await service.answer(ZnodeHistoryText(key="/brokers/4/registration", width=100))
+        assert isinstance(history, TextAnswer)
+        assert "fenced false -> true" in history.plain
+    finally:
+        await service.close()

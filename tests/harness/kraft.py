@@ -11,7 +11,7 @@ import base64
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -58,11 +58,20 @@ class KraftCluster:
     """Nodes 1..size, each in its own rack, for as long as the context; 1..voters vote. They die with the test run."""
 
     def __init__(
-        self, kafka: Installation, folder: Path, size: int = 2, voters: int = 1, *, counts_controllers: bool = False
+        self,
+        kafka: Installation,
+        folder: Path,
+        size: int = 2,
+        voters: int = 1,
+        *,
+        counts_controllers: bool = False,
+        as_release: str = "",
     ) -> None:
+        """`as_release`: whose metadata.version it begins with, the newest where empty."""
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
+        self._as_release = as_release
         ports = free_ports()
         self._controllers = {number: next(ports) for number in range(1, voters + 1)}
         self._ports = {number: next(ports) for number in range(1, size + 1)}
@@ -103,10 +112,24 @@ class KraftCluster:
         """host:port[,…] of these nodes, or of all, for clients."""
         return ",".join(f"127.0.0.1:{self._ports[number]}" for number in numbers or self._ports)
 
+    def link(self, voter: int) -> ApiCounter:
+        """What all others reach a voter by, where controllers are counted."""
+        return self._voter_counters[voter]
+
+    @property
+    def nodes(self) -> Mapping[int, bool]:
+        """Which of them run."""
+        return {number: node.running for number, node in self._nodes.items()}
+
     @property
     def controllers(self) -> str:
         """host:port[,…] of the voters, where controllers listen."""
         return ",".join(f"127.0.0.1:{port}" for port in self._controllers.values())
+
+    @property
+    def controllers_counted(self) -> str:
+        """host:port[,…] of the voters, by the proxies that count."""
+        return ",".join(counter.address for counter in self._voter_counters.values())
 
     @property
     def source_url(self) -> str:
@@ -212,7 +235,8 @@ class KraftCluster:
             voters = ",".join(
                 f"{voter}@{self._advertised(voter)}:{self.directory_id(voter)}" for voter in self._controllers
             )
-            format_storage(self.kafka, path, "--initial-controllers", voters)
+            options = ("--release-version", self._as_release) if self._as_release else ()
+            format_storage(self.kafka, path, "--initial-controllers", voters, *options)
         elif number in self._controllers:  # what the tool writes, without a JVM for it
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:

@@ -38,6 +38,7 @@ TARGETS: Mapping[str, Target] = {
         log_files.TARGET,
         metadata_logs.FILES,
         metadata_logs.ANSWERS,
+        metadata_logs.PAST,
         assign_cases.TARGET,
         wire_frames.REQUESTS,
         wire_frames.ANSWERS,

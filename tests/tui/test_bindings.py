@@ -154,6 +154,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("consumers", "copy_text"): says("no text to copy"),
     ("lab", "copy_text"): says("cop"),
     "history": opens(Describe),
+    "records": says("only KRaft has a metadata log"),
     "zoom": chooses(forms),
     ("lab", "moves"): shows_else(),
     ("consumers", "moves"): Expected(lambda pilot, before: said(pilot) or text(pilot) != before.text),

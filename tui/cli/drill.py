@@ -246,8 +246,8 @@ def drill(
     KRaft lose their majority.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration.
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file, or - for standard input), or a cluster's name in the configuration.
 
     \b
     Example: kdrill drill zk://zk1:2181/kafka --kill 3,4

@@ -198,8 +198,8 @@ def kdrill() -> None:
     kdrill prod-eu1 --serve          show it in a browser on this machine, read-only
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file), or
-    a cluster's name in the configuration.
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file), or a cluster's name in the configuration.
 
     The dashboard's options: kdrill open --help
     """

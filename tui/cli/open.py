@@ -162,8 +162,8 @@ def open_dashboard(opening: Opening, **look: Any) -> int:
     """Open the dashboard on SOURCE, on the configuration's default, or else on a sandbox with traffic.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file), or
-    a cluster's name in the configuration.
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file), or a cluster's name in the configuration.
 
     The sandbox is a real ZooKeeper and three brokers on this machine; it ends with kdrill. See kdrill sandbox --help.
 

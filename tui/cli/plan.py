@@ -257,8 +257,9 @@ def plan(opening: Opening, options: dict[str, Any], engine: "Engine") -> None:
     Goals can be combined: --remove-broker 3 --add-broker 7:r1 is one plan. Brokers may be dead, or not started yet.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration. Sizes come from the snapshot
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file, or - for standard input), or a cluster's name in the configuration.
+    Sizes come from the snapshot
     (size_bytes) or --sizes; racks, beside kafka-topics' text, from what kafka-broker-api-versions printed, in one file.
 
     --score takes a file of Kafka's reassignment tool (topicmappr and others write the same), what its --generate

@@ -52,8 +52,9 @@ def preview(opening: Opening, engine: "Engine", as_json: bool, **options: Any) -
     A consumer that joins (--join) is assumed to subscribe as most members do, and to sort last.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration. ZooKeeper does not know the groups that
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file, or - for standard input), or a cluster's name in the configuration.
+    ZooKeeper does not know the groups that
     brokers coordinate: a snapshot may hold them, or --bootstrap asks brokers.
 
     \b

@@ -30,8 +30,8 @@ def snapshot(opening: Opening, output: Path) -> None:
     """Save the cluster as it is now (kdrill.snapshot/1).
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration.
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file, or - for standard input), or a cluster's name in the configuration.
 
     Secrets are left out. The file is written atomically; an existing one is replaced.
 

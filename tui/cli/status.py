@@ -35,8 +35,8 @@ def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | Non
     """What is wrong with the cluster now. Exits 0 if healthy, 2 if there are findings of severity error.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], a snapshot, a recording
-    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration.
+    (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
+    what kafka-topics --describe printed (a file, or - for standard input), or a cluster's name in the configuration.
 
     With kafka-topics' text there may be, in the same file, what kafka-broker-api-versions printed: live brokers, racks.
 

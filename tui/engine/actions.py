@@ -155,6 +155,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("related", "o", "o", "go to", "the znode, partitions or group behind this row", footer=8),
     Action("copy", "y", "y", "copy", "copy the selected name, or all of a text", EVERYWHERE, footer=13),
     Action("history", "H", "H", "past values", "the znode's past values, newest first", ZNODES, footer=4),
+    Action("records", "R", "R", "records", "the metadata log's last records, live; again: hide", ZNODES, footer=3),
     Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
     Action("zoom", "z", "z", "zoom", "one step out: topics, brokers, racks, then back in", ZOOMED, footer=3),
     Action("zoom", "z", "z", "zoom", "group by owner, by topic, or one by one", ("consumers",), footer=3),
@@ -303,7 +304,7 @@ _OF_BROKERS = {
     "znodes": "metadata",
     "the tree in ZooKeeper, as it is": "what the brokers report, as a tree",
     "the znode, partitions or group behind this row": "the metadata, partitions or group behind it",
-    "the znode's past values, newest first": "its past values, newest first",
+    "the znode's past values, newest first": "its past values, or the records that wrote it",
     "go to 12:03:58, -5m, e118 (controller), zxid:0x1f": "go to 12:03:58, -5m, e118 (controller), offset:4711",
     "type one: topic orders, zk /brokers, broker 5": "type one: topic orders, broker 5, group billing",
 }

@@ -103,6 +103,7 @@ _WISHED = Need("there is no plan to discard", lambda here: here.state.plan != NO
 _REVIEW = Need("only in a review: {act} opens it", lambda here: here.list_name == "plan-batches")
 _NO_REVIEW = Need("not during a review: {back} leaves it", lambda here: here.list_name != "plan-batches")
 
+_LOGGED = Need("only KRaft has a metadata log: this cluster has none", lambda here: here.facts.generation == "kraft")
 _RECORDED = Need(
     "no recording is open: :history DIR shows one", lambda here: here.facts.recording or here.state.history.folder
 )
@@ -127,6 +128,7 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("consumers", "related"): (_GROUP,),
     "copy_text": (_TEXT,),
     "history": (_SELECTED,),
+    "records": (_LOGGED,),
     ("consumers", "zoom"): (_GRAPH,),
     ("partitions", "pick"): (_BROKER,),
     ("plans", "pick"): (_REVIEW,),

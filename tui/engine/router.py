@@ -175,6 +175,10 @@ class Router:
         znodes = await self._services.tree.znodes(znodes_behind(query), self._steady_ms())
         return page(moment, query, now_ms, self._memory, znodes)
 
+    async def of_states(self, page: Page, query: Any) -> Answer:
+        """As of_moment; the page takes who led a quorum when, too."""
+        return await self.of_moment(partial(page, terms=self._services.tree.terms), query)
+
     async def of_past(self, page: Callable[..., Awaitable[Answer]], query: Any) -> Answer:
         more = More(self._live(), self._services.alerts.raised)
         return await page(self._services.past, more, query, self._now_ms(), self._memory)

@@ -141,6 +141,7 @@ def _log_fetched(response: Entity) -> LogFetched:
         snapshot=snapshot if snapshot.offset >= 0 else None,
         diverging=diverging if diverging.epoch >= 0 else None,
         records=bytes(part.records or b""),
+        log_start=int(part.log_start_offset),
     )
 
 

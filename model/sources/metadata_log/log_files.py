@@ -20,6 +20,7 @@ from model.cluster import records as r
 from model.log.names import LOG, segment_bases
 from model.log.records import Damage, RecordBatch, SegmentFile, records_of, scan
 from model.metadata_log.decoder import java_text
+from model.metadata_log.journal import Logged
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.recordings.folder import said
@@ -71,14 +72,16 @@ class Step(msgspec.Struct, frozen=True):
     """Of that snapshot, bytes."""
     is_anew: bool = False
     """The snapshot that was told until now turned out to be damaged: none of it holds."""
+    logged: tuple[Logged, ...] = ()
+    """The records themselves, where they are kept."""
 
 
 class MetadataLog:
     """The files of one node. Raises MetadataLogError where nothing of it can be used; files may grow meanwhile."""
 
-    def __init__(self, path: Path) -> None:
-        """A folder, or one snapshot."""
-        self._path = path
+    def __init__(self, path: Path, most_logged: int = 0) -> None:
+        """A folder, or one snapshot. `most_logged`: how many records are kept between two steps, the last ones."""
+        self._path, self._most_logged = path, most_logged
         is_folder = path.is_dir()
         folder = path if is_folder else path.parent
         try:
@@ -110,7 +113,7 @@ class MetadataLog:
     def parts(self, until: Until) -> Iterator[Step]:
         """The same, with what a large snapshot says in parts."""
         self.remarks, self.begins_at = [], 0
-        replay, at, facts = Replay(), Place(), self._named()
+        replay, at, facts = Replay(self._most_logged), Place(), self._named()
         is_known, first_ms = False, 0
         for snapshot in self._beginnings(until):
             at, self.begins_at = snapshot.at, snapshot.end_offset
@@ -122,7 +125,8 @@ class MetadataLog:
                 break
             except MetadataLogError as error:
                 self.remarks.append(str(error))
-                replay, at, facts, is_known, self.begins_at = Replay(), Place(), self._named(), False, 0
+                replay, at, facts = Replay(self._most_logged), Place(), self._named()
+                is_known, self.begins_at = False, 0
                 yield Step(at, [], is_anew=True)
         for source, batch in self._batches(self.begins_at):
             if not until.has(Place(batch.base_offset, time_ms=batch.max_timestamp)):
@@ -130,13 +134,13 @@ class MetadataLog:
                 break
             at, is_known = _replayed(source, batch, replay, self.begins_at, until), True
             if (facts := [*facts, *replay.facts(at)]) and not replay.is_in_transaction:
-                yield Step(at, facts)
+                yield Step(at, facts, logged=replay.logged())
                 facts = []
         if not is_known:
             raise MetadataLogError(f"{self._path}: {self._lack(until, 0, first_ms)}")
         if until == Until():
             replay.assume_leader(*msgspec.structs.astuple(self.quorum_state))
-        yield Step(at, [*facts, *replay.facts(at)])
+        yield Step(at, [*facts, *replay.facts(at)], logged=replay.logged())
         if replay.is_in_transaction:
             self.remarks.append("the transaction at its end is not complete, and not shown")
         if replay.trouble:

@@ -7,6 +7,7 @@ end may never have counted. So the status says how far it goes, and in which epo
 import threading
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,6 +15,7 @@ from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
 from model.hosts.process import crash_line, uncollected
+from model.metadata_log.journal import MOST_RECORDS, Logged
 from model.metadata_log.topics import Place
 from model.recordings.folder import said
 from model.recordings.playback import Stretch
@@ -43,10 +45,11 @@ class MetadataLogSource:
         self._name = name
         self._at = Place()
         self._facts: list[r.Record] = [*_UNTOLD]
+        self._logged: deque[Logged] = deque(maxlen=MOST_RECORDS)
         self._has_quorum = self._is_read = self._is_closed = False
         self._thread: threading.Thread | None = None
         try:
-            self._log = MetadataLog(name.path)
+            self._log = MetadataLog(name.path, MOST_RECORDS)
             self._parts = self._log.parts(Until(name.offset, name.at_ms))
             with uncollected():
                 self._begin()
@@ -74,6 +77,7 @@ class MetadataLogSource:
 
     def _see(self, step: Step) -> None:
         self._at = step.at
+        self._logged.extend(step.logged)
         self._has_quorum |= any(isinstance(fact, r.QuorumDescribed) for fact in step.facts[-1:])
 
     def _end(self) -> None:
@@ -95,11 +99,14 @@ class MetadataLogSource:
 
     def _tell(self, sink: Sink, part: int, *, is_anew: bool = False) -> None:
         """What was read since the last time; `is_anew`: nothing holds that was told before."""
-        facts, at = self._facts, self._at
+        facts, at, logged = self._facts, self._at, tuple(self._logged)
         self._facts = []
+        self._logged.clear()
         if self._is_read and not self._has_quorum:
             facts.append(r.ZnodeUnreadable(path="/controller", reason=r.UNTOLD))
-        sink.take(Batch(tuple(facts), at.offset, at.time_ms, listing=self._is_read, part=part, fresh=is_anew))
+        sink.take(
+            Batch(tuple(facts), at.offset, at.time_ms, listing=self._is_read, part=part, fresh=is_anew, logged=logged)
+        )
         if self._is_read:
             reason = f"metadata log on disk, last record {said(at.time_ms)}"
             warning = "; ".join((self._standing(), *self._log.remarks))

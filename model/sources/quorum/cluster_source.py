@@ -9,7 +9,7 @@ more, brokers tell everything, and `SourceStatus.polled` says why.
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +22,7 @@ from model.sources.kafka.views import KRAFT, ClusterView
 from model.sources.quorum.brokers_beside import BrokersBeside
 from model.sources.quorum.quorum_source import QuorumSource
 from model.sources.source import Batch, Progress, Sink, SourceStatus
+from model.sources.timeline import Timeline
 
 REST_S: Final = 1.0
 """From the brokers' first picture to the first trial."""
@@ -59,6 +60,9 @@ class ClusterSource:
         self._is_followed = False
         """Whether the log tells what it knows."""
         self._polled = ""
+        self._then: Callable[[Timeline], None] | None = None
+        self._begun_ms: int | None = None
+        """Since when brokers have told."""
         self._next_s = 0.0
         """Not before this controllers are tried again."""
 
@@ -76,6 +80,10 @@ class ClusterSource:
 
     def progress(self) -> Progress:
         return self._polling.progress()
+
+    def recall(self, then: Callable[[Timeline], None]) -> None:
+        """As Recalling has it: the metadata log's past, where that is followed."""
+        self._then = then
 
     def open(self, sink: Sink) -> None:
         self._sink = sink
@@ -140,6 +148,8 @@ class ClusterSource:
         quorum = QuorumSource(
             address, security=self._security, connect_s=self._trial_s, cluster_id=view.cluster_id, asks_brokers=False
         )
+        if self._then is not None:
+            quorum.recall(self._recalled, self._begun_ms)
         self._trial = _Trial(self, quorum)
         quorum.open(self._trial)
 
@@ -175,6 +185,13 @@ class ClusterSource:
             self._pass_on(Batch((*self._polling.listing(now_ms), *self._beside.told), -1, now_ms, listing=True))
         self._say()
 
+    def _recalled(self, past: Timeline) -> None:
+        """Once, whoever is followed."""
+        with self._lock:
+            then, self._then = self._then, None
+            if then is not None and self._is_followed:
+                then(past)
+
     # What follows.
 
     def _say(self) -> None:
@@ -188,6 +205,7 @@ class ClusterSource:
 
     def _pass_on(self, batch: Batch) -> None:
         if self._sink is not None:
+            self._begun_ms = batch.time_ms if self._begun_ms is None else self._begun_ms
             self._sink.take(batch)
 
 

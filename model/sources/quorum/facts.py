@@ -38,6 +38,11 @@ class LogFacts:
         return self._is_listed
 
     @property
+    def at(self) -> Place:
+        """The last record that was taken."""
+        return self._at
+
+    @property
     def trouble(self) -> str:
         """One clause on records that could not be used; empty where there are none."""
         return self._replay.trouble
@@ -48,10 +53,10 @@ class LogFacts:
             case SnapshotRead(snapshot, data):
                 self._replay, self._is_listed = Replay(), False
                 with uncollected():
-                    self._at = _replay_snapshot(self._replay, snapshot, data)
+                    self._at = replay_snapshot(self._replay, snapshot, data)
             case BatchesCommitted(batches):
                 for batch in batches:
-                    self._at = _replay_batches(self._replay, batch.data)
+                    self._at = replay_batches(self._replay, batch.data)
                 if self._is_listed:
                     self._tell_batch(tuple(self._replay.facts(self._at)))
             case QuorumSeen(quorum):
@@ -77,17 +82,19 @@ class LogFacts:
         self._tell_batch(tuple(facts), listing=is_listing)
 
     def _tell_batch(self, facts: tuple[r.Record, ...], *, listing: bool = False) -> None:
-        if facts:
-            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing))
+        logged = self._replay.logged()
+        if facts or logged:
+            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing, logged=logged))
 
 
-def _replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
+def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
     """A whole snapshot, whose bytes were checked. Where and when its last record was written."""
-    _replay_batches(replay, data, is_snapshot=True)
+    replay_batches(replay, data, is_snapshot=True)
     return Place(snapshot.offset - 1, snapshot.epoch, _snapshot_time(data))
 
 
-def _replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> Place:
+def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> Place:
+    """Batches that follow each other, of the log or of a snapshot; the last record of the log."""
     at = Place()
     for batch in scan(data):
         if not isinstance(batch, RecordBatch):

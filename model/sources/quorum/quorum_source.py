@@ -8,29 +8,52 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 
 from model.cluster import records as r
 from model.hosts.observing.observing import Observing
+from model.hosts.observing.reading_past import read_past
 from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
+from model.observer.batches import GarbledError
 from model.observer.follow import RIGHT
-from model.observer.messages import Handed
+from model.observer.messages import Address, Handed
+from model.observer.past import NoPastError, begin
 from model.observer.state import Standing
 from model.sources.addresses import ControllersAddress
 from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S
 from model.sources.kafka.polling_source import end
 from model.sources.quorum.brokers_beside import BrokersBeside
 from model.sources.quorum.facts import LogFacts
+from model.sources.quorum.past_moments import PastMoments
 from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
+from model.sources.timeline import Timeline
 
 FAREWELL_S = 1.0
+MOST_TRIES: Final = 3
+"""So often the log's past is asked for where that fails, as with another leader."""
 PROVED_MS: Final = 500
 """So often it is told that it is still live."""
 _PHASES: Final[Mapping[str, Phase]] = {"live": "live", "stale": "stale", "denied": "denied", "fault": "closed"}
+
+
+class _Past:
+    """What was before: who wants to know, and how far the reading of it is."""
+
+    def __init__(self) -> None:
+        self.then: Callable[[Timeline], None] | None = None
+        self.until_ms: int | None = None
+        self.tries = 0
+        self.reading: asyncio.Task[None] | None = None
+        self.closing = threading.Event()
+
+    @property
+    def is_due(self) -> bool:
+        is_free = self.reading is None or (self.reading.done() and self.tries < MOST_TRIES)
+        return self.then is not None and is_free
 
 
 class QuorumSource:
@@ -55,7 +78,8 @@ class QuorumSource:
         """
         self._address, self._bootstrap, self._connect_s = address, bootstrap, connect_s
         try:
-            self._observing = Observing(address.controllers, self, security_of(security or {}), cluster_id=cluster_id)
+            self._controllers = security_of(security or {})
+            self._observing = Observing(address.controllers, self, self._controllers, cluster_id=cluster_id)
         except ValueError as error:
             raise SourceError(f"{address}: {error}") from None
         self._asks_brokers = asks_brokers
@@ -72,13 +96,17 @@ class QuorumSource:
         self._status = SourceStatus(is_partial=asks_brokers)
         self._beside = ""
         """What is wrong with the brokers."""
-        self._handed = 0
+        self._handed, self._past = 0, _Past()
         self.is_unreached = False
         """Whether it closed because no controller told anything."""
 
     @property
     def name(self) -> str:
         return str(self._address)
+
+    def recall(self, then: Callable[[Timeline], None], until_ms: int | None = None) -> None:
+        """As Recalling has it; what is later than `until_ms` was told by others before."""
+        self._past.then, self._past.until_ms = then, until_ms
 
     def open(self, sink: Sink) -> None:
         self._sink = sink
@@ -88,6 +116,7 @@ class QuorumSource:
         self._thread.start()
 
     def close(self) -> None:
+        self._past.closing.set()
         self._brokers.close()
         if self._following is None or self._thread is None:
             return
@@ -113,6 +142,8 @@ class QuorumSource:
         except Exception as error:
             self._say(SourceStatus("closed", _now_ms(), f"{self.name}: {crash_line(error)}"))
         finally:
+            if self._past.reading is not None:
+                self._past.reading.cancel()
             end(self._loop)
 
     # As the observer tells.
@@ -128,6 +159,7 @@ class QuorumSource:
             self._facts.list(standing.cluster_id, self._brokers.told)
             if self._asks_brokers:
                 self._brokers.open(self._listening(), self._bootstrap)
+            self._begin_to_recall(standing)
         phase, reason = _PHASES[standing.phase], standing.reason
         is_new = not self._status.verified_ms
         if phase == "stale" and is_new:
@@ -176,6 +208,31 @@ class QuorumSource:
 
     def _listening(self) -> list[str]:
         return [endpoint for endpoints in self._endpoints.values() for endpoint in endpoints]
+
+    # What was before.
+
+    def _begin_to_recall(self, standing: Standing) -> None:
+        if self._past.is_due and standing.at is not None:
+            self._past.tries += 1
+            self._past.reading = self._loop.create_task(self._recall(standing, standing.at))
+
+    async def _recall(self, standing: Standing, leader: Address) -> None:
+        """Reads the log from its start to where the first picture ended, and tells of it once."""
+        past = self._past
+        moments = PastMoments(self.name, standing.cluster_id, past.until_ms)
+        reading = begin(standing.epoch, self._facts.at.offset + 1, standing.cluster_id)
+        try:
+            await read_past(leader, reading, moments.take, self._controllers)
+            timeline = await asyncio.to_thread(moments.timeline, past.closing.wait)
+        except (NoPastError, GarbledError):
+            return  # it is tried again while it is live; without it, the past begins now
+        with self._lock:
+            then, past.then, records = past.then, None, moments.records()
+            if self._sink is None or then is None or past.closing.is_set():
+                return
+            self._sink.take(Batch((), -1, self._facts.at.time_ms, logged=records))
+            if timeline.instants:
+                then(timeline)
 
     # As the brokers tell.
 

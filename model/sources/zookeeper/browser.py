@@ -11,6 +11,7 @@ from typing import Generic, TypeVar, cast
 import msgspec
 
 from model.hosts.zookeeper.protocol import BrowsesZnodes, Connected, ZooKeeperUnavailable
+from model.metadata_log.journal import Journal, Logged
 from model.sources.source import Batch, Sink, SourceStatus
 from model.znodes.history import Version, ZnodeHistory, controllers_of
 from model.zookeeper import Children, Missing, Stat, Unread, Znode, columns_of
@@ -210,6 +211,7 @@ class Witness:
         self._sink = sink
         self._lock = threading.Lock()
         self._history = ZnodeHistory()
+        self._journal = Journal()
 
     def take(self, batch: Batch) -> None:
         """Remembers, then passes on: whoever hears of a change finds it here."""
@@ -217,6 +219,8 @@ class Witness:
         with self._lock:
             if batch.fresh and batch.part <= 1:
                 self._history.forget()
+                self._journal.forget()
+            self._journal.take(batch.logged)
             for row in self._history.worth_seeing(read.paths) if batch.is_listed else range(len(read)):
                 path, data = read.paths[row], read.data[row]
                 if isinstance(data, Missing):
@@ -239,6 +243,16 @@ class Witness:
         """What is remembered of a znode, oldest first."""
         with self._lock:
             return self._history.of(path)
+
+    def records(self) -> tuple[Logged, ...]:
+        """Records of the metadata log, oldest first: the very same object for as long as none comes."""
+        with self._lock:
+            return self._journal.records
+
+    def terms(self) -> tuple[Logged, ...]:
+        """Elections of the quorum and its sets of voters, oldest first."""
+        with self._lock:
+            return self._journal.terms
 
     def controllers(self) -> Mapping[int, int]:
         """Controller epoch → broker, as far as is remembered."""

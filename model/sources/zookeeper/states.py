@@ -120,6 +120,7 @@ class StatesRead:
             time_ms=answers.stat("mtime_ms")[rows],
             elr=untold(len(rows)),
             last_known_elr=untold(len(rows)),
+            directories=untold(len(rows)),
         )
         if not payloads.usable.all():
             topics, rows, states = topics[payloads.usable], rows[payloads.usable], states.take(payloads.usable)

@@ -74,6 +74,10 @@ class Commands:
         added = ",".join(f"{key.replace('_', '.')}={value}" for key, value in config.items())
         self._run("configs", *self._target, "--alter", "--topic", topic, "--add-config", added)
 
+    def upgrade(self, release: str) -> None:
+        """FeatureCommand: to the feature levels of this release, from 4.0 on."""
+        self._run("features", *self._target, "upgrade", "--release-version", release)
+
     def configuration(self, topic: str) -> str:
         """ConfigCommand --describe: what is set on the topic, as it prints it."""
         named = ("--entity-type", "topics", "--entity-name", topic)

@@ -69,6 +69,7 @@ _TOOLS = {
     "consume": "org.apache.kafka.tools.consumer.ConsoleConsumer",
     "quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "cluster": "org.apache.kafka.tools.ClusterTool",
+    "features": "org.apache.kafka.tools.FeatureCommand",
 }
 
 RELEASES = {

@@ -26,6 +26,8 @@ from model.log.records.batch import crc32c
 from model.log.records.layout import BATCH_CRC_START, BATCH_SIZE, LOG_OVERHEAD
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from model.metadata_log.schemas import RECORDS
+from model.observer import past
+from model.observer.batches import GarbledError
 from model.observer.follow import begin, decide
 from model.observer.messages import (
     Answer,
@@ -46,20 +48,24 @@ from model.observer.messages import (
     TimePassed,
     Unanswered,
 )
+from model.observer.past import PastReading
 from model.recordings.folder import RecordingError
 from model.sources.addresses import MetadataLogName
 from model.sources.metadata_log.metadata_log_source import MetadataLogSource
 from model.sources.metadata_log.recorded import record_log
 from model.sources.quorum.facts import LogFacts
+from model.sources.quorum.past_moments import PastMoments
 from model.sources.source import Batch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.looked_at import look_at
 from tests.hostile_input.random_entities import random_entity
-from tests.hostile_input.shown import check_error
+from tests.hostile_input.shown import check_error, check_lines
 from tests.hostile_input.target import Target
 from tests.model.metadata_log.kept import DATA, files, values
 from tests.model.metadata_log.snapshot_writer import control, snapshot
+from tui.engine.cluster.record_pages import record_history, record_text, records_listing, tell_terms
+from tui.engine.sheets import Sheet
 from tui.engine.text import plain
 
 _LOG = f"{0:020}.log"
@@ -275,6 +281,37 @@ def _judge_answers(case: bytes, _folder: Path) -> None:
         decision = decide(decision.state, event, now_ms)
 
 
+def _make_past(random: Random) -> bytes:
+    return random.randbytes(8)
+
+
+def _judge_past(case: bytes, _folder: Path) -> None:
+    """The log read from its start at leaders that answer anything: what came is shown, a clause tells the rest."""
+    random = Random(case)
+    moments = PastMoments("hostile", None)
+    reading: PastReading | None = past.begin(1, random.choice((1, 3, 40, 4_000)))
+    try:
+        for _ in range(_MOST_ANSWERS):
+            if reading is None:
+                break
+            reading, handed = past.read_on(reading, _answer(random, reading.question))
+            for each in handed:
+                moments.take(each)
+    except (past.NoPastError, GarbledError) as error:
+        check_error(str(error))
+    records = moments.records()[-20:]
+    for record in records:
+        check_lines(record_text(records, str(record.offset), 80).lines)
+    check_lines(record_history("/", records, 80).lines)
+    check_lines(cell for number in range(len(records)) for cell in records_listing(records).row(number).cells)
+    sheet = Sheet("hostile", 80)
+    tell_terms(sheet, [record for record in records if record.is_of_quorum], 1 << 62)
+    check_lines(sheet.answer().lines)
+    timeline = moments.timeline(lambda _: False)
+    if timeline.instants:
+        look_at(timeline.image)
+
+
 def _replayed(batch: Batch) -> None:
     look_at(ClusterDelta(EMPTY).replay_all(batch.records).apply(Provenance("hostile", batch.zxid, batch.time_ms)))
 
@@ -319,8 +356,10 @@ def _likely(random: Random, question: FetchLog | FetchSnapshot) -> Answer:
         snapshot=position if is_snapshot else None,
         diverging=None if is_snapshot else position,
         records=_log(random, question.end.offset),
+        log_start=random.choice((0, 0, 1, 3, *_NUMBERS)),
     )
 
 
 FILES = Target("metadata-logs", _make_file, _judge_file)
 ANSWERS = Target("controller-answers", _make_answers, _judge_answers)
+PAST = Target("controllers-past", _make_past, _judge_past)

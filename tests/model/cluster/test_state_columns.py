@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,3 +35,9 @@ def test_a_znode_that_is_gone_is_without_a_version(some: tuple[PartitionState, .
     left = latest_states([columns_of(some), states_gone(partitions)])
     assert {state.version for state in left} <= {NO_STATE}
     assert {state.partition for state in left} == set(partitions)
+
+
+def test_rows_are_taken_by_flags_as_by_their_numbers() -> None:
+    states = columns_of([PartitionState(number, 1, 0, (number, 9), elr=(number,)) for number in range(4)])
+    flags = np.array([False, True, False, True])
+    assert tuple(states.take(flags)) == tuple(states.take(np.flatnonzero(flags))) == (states[1], states[3])

@@ -63,7 +63,8 @@ def partition(draw: st.DrawFn) -> bytes:
         "partitionEpoch": draw(epochs),
     }
     if version:
-        fields["directories"] = draw(st.sampled_from([[], [topic_id(9)] * len(replicas), [topic_id(9)]]))
+        folders = [[topic_id(number % 4) for number in range(first, first + len(replicas))] for first in (0, 2)]
+        fields["directories"] = draw(st.sampled_from([[], [topic_id(9)] * len(replicas), [topic_id(9)], *folders]))
     if draw(st.integers(0, 5)) == 0:
         fields |= {"addingReplicas": [1], "removingReplicas": [2], "leaderRecoveryState": 1}
     if version == 2 and draw(st.integers(0, 5)) == 0:

@@ -47,8 +47,15 @@ class Voter:
     same: int = 0
     """So far its log is known to be its leader's."""
     snapshot: LogPosition | None = None
+    """The newest."""
+    kept: list[LogPosition] = field(default_factory=list[LogPosition])
+    """Older ones that are there, too."""
     start: int = 0
     """Where its log starts: below, there is only the snapshot."""
+
+    @property
+    def snapshots(self) -> list[LogPosition]:
+        return self.kept if self.snapshot is None else [*self.kept, self.snapshot]
 
     @property
     def leads(self) -> bool:
@@ -148,18 +155,22 @@ class SimulatedQuorum:
             return LogFetched(error=error, leader=leader, endpoints=endpoints)
         offset, mark = question.end.offset, voter.high_watermark
         if voter.snapshot is not None and (offset == 0 or offset < voter.start):
-            return LogFetched(leader=leader, high_watermark=mark, snapshot=voter.snapshot)
+            return LogFetched(leader=leader, high_watermark=mark, snapshot=voter.snapshot, log_start=voter.start)
+        starts = [each for each in voter.snapshots if each.offset == voter.start]
+        if voter.snapshot is not None and starts and offset == voter.start and question.end.epoch != starts[0].epoch:
+            return LogFetched(leader=leader, high_watermark=mark, snapshot=voter.snapshot, log_start=voter.start)
         known = [entry for entry in voter.log if entry.epoch <= question.end.epoch]
         own = LogPosition(known[-1].end, known[-1].epoch) if known else LogPosition()
         if offset and (own.epoch != question.end.epoch or own.offset < offset):
-            return LogFetched(leader=leader, high_watermark=mark, diverging=own)
-        entries = [entry for entry in voter.log if entry.base >= offset][:most]
-        return LogFetched(leader=leader, high_watermark=mark, records=b"".join(each.data for each in entries))
+            return LogFetched(leader=leader, high_watermark=mark, diverging=own, log_start=voter.start)
+        entries = [entry for entry in voter.log if entry.end > offset][:most]
+        data = b"".join(each.data for each in entries)
+        return LogFetched(leader=leader, high_watermark=mark, records=data, log_start=voter.start)
 
     def fetch_snapshot(self, number: int, question: FetchSnapshot) -> SnapshotFetched:
         """As a real controller: whatever is wrong is UNKNOWN_SERVER_ERROR."""
         voter = self.voters[number]
-        if self._refusal(voter, question.epoch) != "NONE" or voter.snapshot != question.snapshot:
+        if self._refusal(voter, question.epoch) != "NONE" or question.snapshot not in voter.snapshots:
             return SnapshotFetched(top_error="UNKNOWN_SERVER_ERROR")
         data = self.snapshot(question.snapshot)
         end = question.position + PIECE_BYTES

@@ -55,6 +55,24 @@ def test_a_partition_says_which_record_wrote_it(at: str, offset: int, epoch: int
     assert (sorted(told["isr"]), told["partitionEpoch"]) == (isr, epoch)
 
 
+@pytest.mark.parametrize(
+    ("at", "directories"),
+    [
+        ("@40", ["unassigned"]),
+        ("@56", ["x39MGcmb8jso-rqt3wARPA"]),
+        ("", ["x39MGcmb8jso-rqt3wARPA"]),
+    ],
+)
+def test_a_partition_names_the_log_directories_of_its_replicas(at: str, directories: list[str]) -> None:
+    reader = reader_of(f"{QUORUM}{at}")
+    assert json.loads(value(reader, "/topics/single/0/data").data)["directories"] == directories
+    known = json.loads(value(reader, "/brokers/4/registration").data)["logDirs"]
+    assert {*directories} <= {*known, "unassigned"}
+    before = reader_of(str(DATA / "3.5.2"))
+    topic = before.children("/topics").names[0]  # pyright: ignore[reportAttributeAccessIssue]
+    assert "directories" not in json.loads(value(before, f"/topics/{topic}/0/data").data), "nobody tells"
+
+
 def test_what_only_the_log_knows_is_there() -> None:
     reader = reader_of(str(DATA / "4.4.0"))
     names = {name: reader.children(f"/{name}").names for name in ("acls", "controllers", "features", "producerIds")}  # pyright: ignore[reportAttributeAccessIssue]

@@ -35,6 +35,13 @@ def test_the_help_of_all_lists_every_command_with_what_it_says_of_itself() -> No
             assert line.split(maxsplit=1)[1] == command.get_short_help_str(LONGEST_SUMMARY)
 
 
+@pytest.mark.parametrize("command", ["", "open", "status", "drill", "snapshot", "plan", "preview", "forecast"])
+def test_help_names_what_of_a_kraft_node_is_a_source(command: str) -> None:
+    said = kdrill(*command.split(), "--help").stdout
+    assert "__cluster_metadata-0" in said
+    assert ".checkpoint" in said
+
+
 def test_help_is_the_same_by_its_short_option() -> None:
     long, short = kdrill_alone("--help"), kdrill_alone("-h")
     assert (long.returncode, long.stderr) == (0, "")

@@ -74,6 +74,16 @@ PAGES: Mapping[str, Page] = {
 """Page → how to come there from the one before."""
 
 
+KRAFT_PAGES: Mapping[str, Page] = {
+    "metadata": Page(("2", "j", "l", "j")),
+    "metadata_records": Page(("R",)),
+    "metadata_record": Page(("j", "j", "d"), back=("escape",)),
+    "metadata_history": Page(("H",), back=("escape", "R")),
+    "quorum": Page(("b",)),
+}
+"""The same of a KRaft cluster whose metadata log is read: what only such a cluster has."""
+
+
 async def walk(pilot: Keys, pages: Mapping[str, Page] = PAGES) -> AsyncIterator[str]:
     """Stands on one page after the other, by name."""
     for name, page in pages.items():

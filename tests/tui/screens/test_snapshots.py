@@ -19,13 +19,16 @@ import pytest
 
 from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sources.addresses import MetadataLogName
+from model.sources.metadata_log.metadata_log_source import MetadataLogSource
 from model.sources.source import Cost
 from model.sources.zookeeper import zookeeper_source
 from tests.harness.small_demo import SMALL
-from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, settled, text, until
+from tests.model.metadata_log.kept import QUORUM
+from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, opened_on, settled, text, until
 from tests.tui.data.logs.log_folders import flip, write_log
 from tests.tui.screen_text import SNAPSHOTS, difference, screen_codes, screen_lines, screen_styles
-from tests.tui.screens.pages import PAGES, Page, look_into_logs, walk
+from tests.tui.screens.pages import KRAFT_PAGES, PAGES, Page, look_into_logs, walk
 from tests.tui.screens.still_sandbox import WithStillSandbox
 from tests.tui.test_app_colour import COLOUR
 from tui.app.panes.live_panes import LivePicture, LivePlot
@@ -180,6 +183,16 @@ def unlike(name: str, lines: list[str]) -> str:
 def may_stand_for(sign: str, usual: str) -> bool:
     """Whether a sign is in ASCII what this one is elsewhere."""
     return " " <= sign <= "~" and (sign in FALLBACKS.get(usual, usual) or sign == usual.translate(ASCII))
+
+
+async def test_a_kraft_cluster_reads_as_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(QUORUM.parent)  # the header has the path as it is given
+    async with opened_on(MetadataLogSource(MetadataLogName(Path(QUORUM.name))), phase="snapshot") as pilot:
+        diffs = ""
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            diffs += await differences(pilot, ("default",), KRAFT_PAGES)
+        assert not diffs, diffs
 
 
 async def test_a_small_terminal_reads_as_it_did(still: str) -> None:

@@ -15,6 +15,7 @@ from model.cluster.image_parts import QuorumReplica
 from model.cluster.texts import counted, replicas
 from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.setup import HeldStates, held_states
+from model.metadata_log.journal import Logged
 from model.sources.feed import Moment
 from model.sources.source import Cost
 from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
@@ -23,6 +24,7 @@ from model.znodes.paths import broker_path
 from model.zookeeper import Unread, Znode
 from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
 from tui.engine.cluster.queries import NO_WORK, AdminWorkList, ControllerText, RegistrationText, StatesText
+from tui.engine.cluster.record_pages import tell_terms
 from tui.engine.filters import Coded, Field, Texts, whole_numbers
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.logs.segments import size_text
@@ -205,11 +207,12 @@ ROWS: tuple[tuple[str, PartitionState | None, ReplicaState, str], ...] = (
 """Kafka's names without `Partition` and `Replica`, the states they stand for, and the style of what is not zero."""
 
 
-def states_text(moment: Moment, query: StatesText, _: int, memory: Memory) -> TextAnswer:
-    """A table of both machines, and which partitions and replicas are meant by them."""
+def states_text(moment: Moment, query: StatesText, _: int, memory: Memory, terms: Sequence[Logged] = ()) -> TextAnswer:
+    """A table of both machines, and which partitions and replicas are meant by them; of KRaft the quorum, and who led
+    it under which terms."""
     image = moment.image
     if image.generation == "kraft":
-        return _quorum_text(moment, query)
+        return _quorum_text(moment, query, terms)
 
     def count() -> HeldStates:
         return held_states(image, table_of(moment, memory).columns)
@@ -233,7 +236,7 @@ def states_text(moment: Moment, query: StatesText, _: int, memory: Memory) -> Te
     return sheet.answer()
 
 
-def _quorum_text(moment: Moment, query: StatesText) -> TextAnswer:
+def _quorum_text(moment: Moment, query: StatesText, terms: Sequence[Logged]) -> TextAnswer:
     """KRaft's controller holds no such states: its voters and observers instead, as a broker told them last."""
     sheet, quorum = Sheet("Quorum", query.width), moment.image.quorum
     if quorum is None:
@@ -243,6 +246,9 @@ def _quorum_text(moment: Moment, query: StatesText) -> TextAnswer:
     for voter in quorum.voters:
         if said := _voter_text(voter):
             sheet.fact(f"voter {voter.id}", said)
+    if terms:
+        sheet.gap().draw(span("Elections", "heading"))
+        tell_terms(sheet, terms, moment.image.provenance.zxid)
     sheet.gap()
     sheet.say("Voters elect the active controller and confirm its metadata. Brokers observe.", "dim")
     return sheet.say("A controller of KRaft has no state machines for partitions and replicas.", "dim").answer()

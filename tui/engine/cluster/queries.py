@@ -44,6 +44,18 @@ class ZnodeList(ListQuery, frozen=True, kw_only=True):
     """Paths of the znodes that are open."""
 
 
+class RecordList(ListQuery, frozen=True):
+    """Records of the metadata log, the newest first; always up to the newest."""
+
+    name = "records"
+
+
+class RecordText(TextQuery, frozen=True):
+    """The record whose offset is the key."""
+
+    name = "record"
+
+
 class OverviewPicture(PictureQuery, frozen=True, kw_only=True):
     name = "overview"
     at: int = 0

@@ -41,15 +41,17 @@ def znode_detail(
     sessions: Mapping[int, int],
     versions: Sequence[Version] = (),
     controllers: Mapping[int, int] = NOBODY_KNOWN,
+    written: str = "",
 ) -> TextAnswer:
     """Everything about one znode. `view` raw shows its bytes; `sessions` says which broker holds which session;
-    `versions` are its values so far, oldest first; `controllers` says which broker had which controller epoch."""
+    `versions` are its values so far, oldest first; `controllers` says which broker had which controller epoch;
+    `written`: which record of a metadata log wrote it, where that is known."""
     if not isinstance(znode, Znode):
         return TextAnswer(title=path, lines=(line(span(_absence(znode), "warn")),), plain=_absence(znode))
     data = redact(path, znode.data)
     body = _raw(data) if view == "raw" else _decoded(path, znode, data)
     if is_told(znode):
-        lines = (*body, line(), line(span(_said(znode.stat), "dim")))
+        lines = (*body, line(), line(span(written or _said(znode.stat), "dim")))
         return TextAnswer(title=path, lines=lines, plain=data.decode(errors="backslashreplace"))
     lines = (
         *body,

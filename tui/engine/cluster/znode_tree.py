@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from model.cluster.cluster_image import EMPTY
 from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
+from model.metadata_log.journal import Logged
 from model.sources.feed import Moment
 from model.sources.metadata_tree import TreeReader, node_at
 from model.sources.zookeeper.browser import Witness, ZnodeBrowser, join, natural, parent_of
@@ -23,9 +24,10 @@ from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
 from model.znodes.payload import Payload, Unreadable
 from model.zookeeper import Forbidden, Missing, TooLarge, Unread, Znode
-from tui.engine.cluster.queries import ZnodeHistoryText, ZnodeList, ZnodeText
+from tui.engine.cluster.queries import RecordList, RecordText, ZnodeHistoryText, ZnodeList, ZnodeText
+from tui.engine.cluster.record_pages import record_history, record_text, records_listing, written_by
 from tui.engine.cluster.znode_texts import is_ephemeral, is_told, znode_detail, znode_history
-from tui.engine.listing import Memory
+from tui.engine.listing import Memory, window
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, Window, line, span
 
@@ -191,6 +193,7 @@ def _facts(
     }
 
 
+NO_LOG = "only a KRaft cluster that is followed at its controllers, or read from a disk, has a log of records"
 NO_TREE = "a snapshot of a cluster with ZooKeeper holds no tree to browse: open the cluster itself"
 
 
@@ -209,7 +212,7 @@ class ZnodeService:
         self._browsed: BrowsesZnodes | None = None
         self._of_image = TreeReader(lambda path: node_at(self._image, path))
         self._image = EMPTY
-        self._memory = Memory()
+        self._memory, self._recorded = Memory(), Memory()
         self._browsing = threading.Lock()
 
     def open(self, reader: BrowsesZnodes) -> None:
@@ -248,6 +251,26 @@ class ZnodeService:
         """Znodes as they are now; none where there is no connection."""
         return await asyncio.to_thread(self._znodes, paths, at_ms)
 
+    @property
+    def terms(self) -> tuple[Logged, ...]:
+        """Elections of the quorum and its sets of voters, oldest first."""
+        return self._witness.terms()
+
+    @property
+    def _is_logged(self) -> bool:
+        """Whether the tree that is browsed is what a metadata log says."""
+        return self._browsed is self._of_image and self._image.metadata is not None
+
+    async def records(self, query: RecordList, at_ms: int) -> Window:
+        """Records of the metadata log."""
+        if not self._is_logged:
+            return Window(0, 0, (), note=NO_LOG)
+        return window(records_listing(self._witness.records()), query, self._recorded, at_ms)
+
+    async def record(self, query: RecordText, _: int) -> TextAnswer:
+        """One of them."""
+        return record_text(self._witness.records(), query.key, query.width)
+
     def _window(self, query: ZnodeList, at_ms: int) -> Window:
         if self._browser is None:
             return Window(0, 0, (), note=NO_TREE)
@@ -263,10 +286,14 @@ class ZnodeService:
     def _text(self, query: ZnodeText | ZnodeHistoryText, at_ms: int) -> TextAnswer:
         if self._browser is None:
             return TextAnswer(query.key)
+        is_history = isinstance(query, ZnodeHistoryText) or query.view == "history"
+        if is_history and self._is_logged and (records := self._witness.records()):
+            return record_history(query.key, records, query.width)
         with self._browsing:
             znode = self._browser.znodes([query.key], at_ms).get(query.key)
             sessions = self._browser.broker_sessions(at_ms) if is_ephemeral(znode) else {}
         versions, controllers = self._witness.versions(query.key), self._witness.controllers()
-        if isinstance(query, ZnodeHistoryText) or query.view == "history":
+        if is_history or isinstance(query, ZnodeHistoryText):
             return znode_history(query.key, versions, query.width, controllers)
-        return znode_detail(query.key, znode, query.view, sessions, versions, controllers)
+        written = written_by(query.key, self._witness.records()) if self._is_logged else ""
+        return znode_detail(query.key, znode, query.view, sessions, versions, controllers, written)

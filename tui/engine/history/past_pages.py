@@ -260,6 +260,8 @@ def _standing(past: PastService, query: PastEventText) -> TextAnswer:
         sheet.fact("looked at", f"{_when(here.at_ms)}, {away}", "paused")
         sheet.fact("then", happened(here))
     sheet.fact("reaches", f"back to {_when(first.at_ms)}, {_span(last.at_ms - first.at_ms)}")
+    if past.recalled_ms and timeline.image.generation == "kraft":
+        sheet.fact("", f"from the cluster's own log, since {_when(past.recalled_ms)[:16]}")
     if not (past.window.is_first and past.window.is_last):
         sheet.fact("", "the recording goes on: stepping on plays more of it")
     marks = sum(each.is_mark for each in timeline.instants)

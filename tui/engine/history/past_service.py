@@ -68,6 +68,8 @@ class PastService:
         self.marks = Marks()
         self._gauges = Gauges()
         self._sampled: tuple[Timeline, int, Gauges] | None = None
+        self.recalled_ms = 0
+        """Since when the source itself remembers what was before it was opened; 0: it does not."""
         self._opened: Instant | None = None
         self._looked: dict[int, tuple[Instant, Moment]] = {}
         self._begun: asyncio.Task[None] | None = None
@@ -91,6 +93,7 @@ class PastService:
     def precede(self, past: Timeline) -> tuple[tuple[Change, ...], ClusterImage]:
         """Takes what was before the moments that were told. All that is known to have happened then, and the newest
         image, in which groups remember it."""
+        self.recalled_ms = past.instants[0].at_ms if past.instants else 0
         image = remembering(past.image, self.timeline.image)
         timeline = self.timeline.preceded_by(past, image)
         self._gauges = self._gauges.preceded_by(sampled(past, past.instants[-1].at_ms if past.instants else 0))

@@ -18,7 +18,15 @@ from model.cluster.texts import kept_in, written_at
 from model.cluster.topic_image import told_in, unpadded
 from model.sources.feed import Moment
 from tui.engine.messages import TextAnswer
-from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
+from tui.engine.partitions.table import (
+    STATES,
+    PartitionTable,
+    elr_of,
+    folders_text,
+    isr_of,
+    partition_table,
+    replicas_of,
+)
 from tui.engine.queries import PartitionText
 from tui.engine.rows import span
 from tui.engine.sheets import SEVERITY_STYLES, Sheet, age_text, clock_text
@@ -345,6 +353,8 @@ def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
     sheet.fact(
         "replicas", f"{_ids_or_none(replicas)}   preferred {_ids_or_none(replicas[:1])}   RF {len(replicas)}{few}"
     )
+    if folders := folders_text(table, row):
+        sheet.fact("folders", folders)
     if columns.has_state[row]:
         controller, time_ms = int(columns.topics[0].controller_epoch[row]), int(columns.time_ms[row])
         epochs = f"leader {columns.leader_epoch[row]}" + (f", controller {controller}" if controller >= 0 else "")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from model.cluster.cluster_image import AdminImage, ClusterImage, differing_keys
+from model.cluster.cluster_image import AdminImage, ClusterImage, differing_keys, directory_ids
 from model.cluster.findings.health import Health, Surroundings, health_of, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.partition_columns import PartitionColumns, restacked, stacked
@@ -292,3 +292,20 @@ def isr_of(table: PartitionTable, row: int) -> tuple[int, ...]:
 def elr_of(table: PartitionTable, row: int) -> tuple[int, ...] | None:
     """The eligible leader replicas of one row; None where nobody told them."""
     return told_in(table.columns.elr[row])
+
+
+def folders_text(table: PartitionTable, row: int) -> str:
+    """Where each replica is on its broker's disks, by what the metadata log and the brokers tell."""
+    topic, number = table.topic_partition(row)
+    image, name = table.image, TopicPartition(topic, number)
+    found = image.topics[topic]
+    place = found.row_of[number]
+    ids = directory_ids(image, found, place)
+    if ids is None:
+        return ""
+    paths = {
+        broker: next((folder.path for folder in folders if name in folder.sizes), "")
+        for broker, folders in image.log_dirs.items()
+    }
+    pairs = zip(unpadded(found.replicas[place]), ids, strict=False)
+    return ", ".join(f"b{broker} " + " ".join(filter(None, (paths.get(broker), id))) for broker, id in pairs)

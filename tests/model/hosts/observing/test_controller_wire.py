@@ -50,10 +50,16 @@ def answers() -> dict[tuple[str, str], Answer]:
 def test_real_answers(release: str, leader: Leader, port: int, mark: int, snapshot: LogPosition) -> None:
     told = {case: answer for (each, case), answer in answers().items() if each == release}
     at = {leader.id: ("127.0.0.1", port)}
-    assert told["epoch 0 at"] == LogFetched(error="FENCED_LEADER_EPOCH", leader=leader, endpoints=at)
-    assert told["right epoch at follower"] == LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=leader, endpoints=at)
-    assert told["epoch+1 at leader"] == LogFetched(error="UNKNOWN_LEADER_EPOCH", leader=leader, endpoints=at)
-    assert told["offset 0 at leader"] == LogFetched(leader=leader, endpoints=at, high_watermark=mark, snapshot=snapshot)
+    assert told["epoch 0 at"] == LogFetched(error="FENCED_LEADER_EPOCH", leader=leader, endpoints=at, log_start=0)
+    assert told["right epoch at follower"] == LogFetched(
+        error="NOT_LEADER_OR_FOLLOWER", leader=leader, endpoints=at, log_start=0
+    )
+    assert told["epoch+1 at leader"] == LogFetched(
+        error="UNKNOWN_LEADER_EPOCH", leader=leader, endpoints=at, log_start=0
+    )
+    assert told["offset 0 at leader"] == LogFetched(
+        leader=leader, endpoints=at, high_watermark=mark, snapshot=snapshot, log_start=0
+    )
     assert told["wrong cluster"] == LogFetched("INCONSISTENT_CLUSTER_ID")
     assert told["wrong topic id"] == LogFetched("INVALID_REQUEST")
     assert told["broker listener"] == LogFetched(error="UNKNOWN_TOPIC_ID")

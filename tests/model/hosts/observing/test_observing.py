@@ -121,6 +121,7 @@ class Voters:
             error_code=error_code(told.error),
             high_watermark=told.high_watermark,
             current_leader=shape("LeaderIdAndEpoch")(leader_id=told.leader.id, leader_epoch=told.leader.epoch),
+            log_start_offset=told.log_start,
             aborted_transactions=None,
             records=told.records,
             **more,

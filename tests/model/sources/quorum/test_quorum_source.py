@@ -7,11 +7,18 @@ from contextlib import contextmanager
 
 import pytest
 
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.partition_columns import states_of
+from model.observer.messages import LogPosition
 from model.sources.addresses import ControllersAddress
 from model.sources.feed import Feed
 from model.sources.quorum.quorum_source import QuorumSource
+from model.sources.timeline import Timeline
+from model.sources.timeline_window import RECALLED
+from model.sources.zookeeper.browser import Witness
 from tests.harness.waiting import eventually_async
 from tests.model.hosts.observing.test_observing import Voters
+from tests.model.metadata_log.kept import QUORUM
 from tests.model.observer.simulated_quorum import Entry
 from tests.model.sources.quorum.test_facts import batches
 
@@ -110,3 +117,45 @@ async def test_who_lacks_the_right_is_told_which_and_what_works_without_it(voter
         "CLUSTER_AUTHORIZATION_FAILED: the metadata log takes the right CLUSTER_ACTION on the cluster; "
         "kafka://BROKER:PORT polls brokers, which takes no such right"
     )
+
+
+def ready_to_compare(image: ClusterImage) -> tuple[object, ...]:
+    """Without when and by whom things were written, which a snapshot does not say."""
+    states = {
+        name: [
+            (state.partition, state.leader, state.leader_epoch, state.version, state.isr, state.elr)
+            for state in states_of(topic)
+        ]
+        for name, topic in image.topics.items()
+    }
+    brokers = {number: (broker.epoch, broker.endpoints, broker.rack) for number, broker in image.brokers.items()}
+    return states, brokers, image.configs, image.metadata, image.controller.broker, image.controller.epoch
+
+
+async def test_what_was_before_it_was_opened_is_told_from_the_log(voters: Voters) -> None:
+    """Also where the first picture came from a snapshot."""
+    told: list[Timeline] = []
+    path = QUORUM / f"{137:020}-{2:010}.checkpoint"
+    vars(voters.quorum)["snapshot"] = lambda _: path.read_bytes()
+    for voter in voters.quorum.voters.values():
+        voter.snapshot, voter.high_watermark = LogPosition(137, 2), 164
+    source = QuorumSource(ControllersAddress(tuple(voters.addresses)), interval_s=0.2)
+    source.recall(told.append)
+    feed = Feed(source.name, lambda _: None)
+    witness = Witness(feed)
+    source.open(witness)
+    try:
+        await eventually_async(lambda: told, "the past", standing=lambda: feed.moment.status)
+    finally:
+        source.close()
+    timeline = told[0]
+    times = [instant.at_ms for instant in timeline.instants]
+    assert times == sorted(times)
+    assert all(instant.seq < RECALLED for instant in timeline.instants)
+    kinds = [(change.kind, change.subject) for change in timeline.feed]
+    assert ("broker-fenced", "broker 4") in kinds
+    assert ("controller-moved", "controller") in kinds
+    ends = [ready_to_compare(image) for image in (timeline.image, feed.moment.image)]
+    assert ends[0] == ends[1], "both end with the same cluster"
+    offsets = [record.offset for record in witness.records()]
+    assert (offsets[0], offsets) == (0, sorted({*offsets}))

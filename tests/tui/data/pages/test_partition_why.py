@@ -5,10 +5,13 @@ import pytest
 from model.cluster.change import Change
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import KraftMetadata, LogDir, directory_number
 from model.cluster.records import (
     BrokerFenced,
     ConfigChanged,
     GenerationRecognised,
+    LogDirsDescribed,
+    MetadataDescribed,
     PartitionState,
     PartitionStatesWritten,
     ReassignmentsRequested,
@@ -20,6 +23,8 @@ from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, moment_of, small_im
 from tui.engine.partitions.reasons import partition_text, reasons
 from tui.engine.partitions.table import partition_table
 from tui.engine.queries import PartitionText
+
+UNASSIGNED = directory_number("AAAAAAAAAAAAAAAAAAAAAQ")
 
 
 def told(image: ClusterImage, key: str) -> str:
@@ -52,6 +57,21 @@ def test_the_pane_below_the_map():
         "znode     /brokers/topics/payments/partitions/3/state   data version 41",
         "history   22:13:20.000  leader 5 -> none",
     ]
+
+
+def test_a_kraft_cluster_tells_where_on_a_broker_s_disks_a_replica_is() -> None:
+    ids, name = ("YWFhYWFhYWFhYWFhYWFhYQ", "YmJiYmJiYmJiYmJiYmJiYg"), TopicPartition("kept", 0)
+    numbers = (*map(directory_number, ids), UNASSIGNED, directory_number("gone"))
+    written = PartitionState(0, 1, 0, (1, 2, 3), directories=numbers)
+    image = small_image(
+        GenerationRecognised(generation="kraft"),
+        MetadataDescribed(metadata=KraftMetadata(log_dirs={1: (ids[1], ids[0]), 2: (ids[1],), 4: (ids[1],)})),
+        TopicAssigned(topic="kept", replicas={0: (1, 2, 3, 4)}),
+        PartitionStatesWritten(topic="kept", states=(written,)),
+        LogDirsDescribed(broker=1, folders=(LogDir("/data/a"), LogDir("/data/b", sizes={name: 7}))),
+    )
+    told = partition_text(moment_of(image), PartitionText(key="kept-0", width=120), NOW_MS).plain
+    assert f"folders   b1 /data/b {ids[0]}, b2 {ids[1]}, b3 unassigned, b4 not registered" in told
 
 
 def test_the_history_is_in_the_order_of_its_times():
