@@ -122,7 +122,7 @@ def _play_on_kraft(
     played, last_ms = KraftPlay(image, times, unclean=scenario.unclean), 0.0
     turnout = turnout_after(image, scenario.kill)
     decides = turnout is None or not turnout.is_lost
-    for number, act in enumerate(_acts(scenario)):
+    for number, act in enumerate(acts_of(scenario)):
         until_ms = last_ms + (LONGEST_MS if act.after_ms is None else act.after_ms)
         for _ in played.pass_until(until_ms) if number else ():
             yield Progress(played.now_ms, len(played.rows))
@@ -146,16 +146,16 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
 
     def passed(until_ms: float) -> Generator[Progress, None, None]:
         nonlocal read
-        while _is_due(cluster, until_ms):
+        while is_due(cluster, until_ms):
             for _ in range(STEPS):
-                if not _is_due(cluster, until_ms):
+                if not is_due(cluster, until_ms):
                     break
                 cluster.step()
             builder.take(cluster.journal[read:])
             read = len(cluster.journal)
             yield Progress(cluster.now_ms, builder.length)
 
-    for number, act in enumerate(_acts(scenario)):
+    for number, act in enumerate(acts_of(scenario)):
         if act.after_ms is not None:
             yield from passed(last_ms + act.after_ms)
             cluster.run_until(last_ms + act.after_ms)  # let it be then
@@ -164,13 +164,13 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
         while act.deed is Deed.START and not cluster.at_rest and any(map(cluster.has_left_traces, act.brokers)):
             yield from passed(cluster.next_ms)  # nobody starts who still stops, or registers before its session is over
         last_ms = cluster.now_ms
-        _begin(setup, act)
+        begin(setup, act)
     yield from passed(LONGEST_MS)
     builder.take(cluster.journal[read:])  # what needed no time
     return Drill(scenario, setup.assumptions, builder.timeline(cluster.now_ms), cluster.at_rest)
 
 
-def _acts(scenario: Scenario) -> tuple[Act, ...]:
+def acts_of(scenario: Scenario) -> tuple[Act, ...]:
     """All that is done, in order: a restart after a time is one more act."""
     if scenario.restart_after_ms is None:
         return scenario.acts
@@ -178,11 +178,13 @@ def _acts(scenario: Scenario) -> tuple[Act, ...]:
     return tuple(each for pair in zip(scenario.acts, returns, strict=True) for each in pair)
 
 
-def _begin(setup: ClusterSetup, act: Act) -> None:
+def begin(setup: ClusterSetup, act: Act) -> None:
+    """Do to the brokers what is to be done."""
     deeds = {Deed.KILL: setup.cluster.crash, Deed.STOP: setup.cluster.shut_down, Deed.START: setup.start}
     for broker in act.brokers:
         deeds[act.deed](broker)
 
 
-def _is_due(cluster: VirtualCluster, until_ms: float) -> bool:
+def is_due(cluster: VirtualCluster, until_ms: float) -> bool:
+    """Whether something happens until then."""
     return not cluster.at_rest and cluster.next_ms <= until_ms

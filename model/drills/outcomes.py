@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from model.cluster import records as r
-from model.cluster.cluster_image import state_in, state_of
+from model.cluster.cluster_image import ClusterImage, state_in, state_of
 from model.cluster.findings.health import Health, health, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.topic_image import Flags
@@ -98,9 +98,9 @@ def unaffected(timeline: Timeline) -> Iterator[DrilledPartition]:
                 yield _pair(name, OutcomeKind.UNAFFECTED, state, state, None)
 
 
-def summary(timeline: Timeline, outcomes: Iterable[DrilledPartition]) -> Summary:
-    """The whole drill in numbers; `outcomes` are those of the `affected`."""
-    was, now = (health(image, image.topics, surroundings(image)) for image in (timeline.before, timeline.after))
+def summary(timeline: Timeline, outcomes: Iterable[DrilledPartition], was: Health | None = None) -> Summary:
+    """The whole drill in numbers; `outcomes` are those of the `affected`. was: how the partitions were before."""
+    was, now = was or _health(timeline.before), _health(timeline.after)
     led = [_leaders(one) for one in (was, now)]
     known = list(outcomes)
     return Summary(
@@ -165,6 +165,10 @@ def _lasted_ms(one: DrilledPartition, timeline: Timeline) -> float:
 
 def _totals(now: Health) -> Totals:
     return Totals(int(now.offline.sum()), int(now.under_min_isr.sum()), int(now.under_replicated.sum()))
+
+
+def _health(image: ClusterImage) -> Health:
+    return health(image, image.topics, surroundings(image))
 
 
 def _named(now: Health, flags: Flags) -> set[TopicPartition]:

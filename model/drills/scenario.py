@@ -95,9 +95,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         return self.restart_after_ms is not None or any(act.deed is Deed.START for act in self.then)
 
 
-def check(image: ClusterImage, scenario: Scenario) -> None:
-    """Raises ScenarioError."""
-    alive, dead = set(image.brokers), set(dead_brokers(image))
+def check(image: ClusterImage, scenario: Scenario, known_dead: Collection[int] | None = None) -> None:
+    """Raises ScenarioError. known_dead: the `dead_brokers`, where they were asked for before."""
+    alive, dead = set(image.brokers), set(dead_brokers(image) if known_dead is None else known_dead)
     turnout = turnout_after(image, ())
     voters = frozenset(turnout.voters if turnout else ())
     if not (scenario.acts or scenario.add_voters or scenario.remove_voters):

@@ -73,11 +73,13 @@ def settings_of(image: ClusterImage, broker: int, *, unclean: bool | None = None
 class TopicZnodes:
     """One topic's znodes."""
 
-    def __init__(self, image: TopicImage, topic: Topic | None, version: int) -> None:
-        """topic: the same as a controller holds it, which is quicker to read; None if no assignment names a broker."""
+    def __init__(self, image: TopicImage, topic: Topic | None, version: int, *, keeps: bool) -> None:
+        """topic: the same as a controller holds it, which is quicker to read; None if no assignment names a broker.
+        keeps: states are worked out once."""
         self._image = image
         self._partitions: Mapping[int, Partition] = {} if topic is None else topic.partitions
         self._version = version
+        self._kept: dict[int, Node] | None = {} if keeps else None
 
     def paths(self) -> Iterator[str]:
         """Every path, parents before children."""
@@ -104,6 +106,13 @@ class TopicZnodes:
                 return None
 
     def _state(self, number: int) -> Node | None:
+        kept = self._kept
+        node = None if kept is None else kept.get(number)
+        if node is None and (node := self._worked_out(number)) and kept is not None:
+            kept[number] = node
+        return node
+
+    def _worked_out(self, number: int) -> Node | None:
         known = self._partitions.get(number)
         if known is None or known.leadership is None:
             return self._orphan(number)
@@ -175,6 +184,9 @@ def _stat(length: int, *, children: int = 0, version: int = 0) -> Stat:
 REGISTRATION_VERSIONS: Mapping[str, int] = {"0.8": 1, "0.9-1.x": 4}
 """Kafka generation → version of a broker's payload, where it is not 5."""
 
+MOST_KEPT = 50_000
+"""Partitions. The states of so many take some 30 MB, and drills of small clusters ask for the same ones again."""
+
 _BELOW_TOPICS = f"{paths.TOPICS}/"
 
 
@@ -183,7 +195,10 @@ class ClusterZnodes(Mapping[str, Node]):
 
     def __init__(self, image: ClusterImage, owners: Mapping[int, int], topics: Topics) -> None:
         version, known = rules_of(image).forms.topic_version, topics.by_name
-        self._topics = {name: TopicZnodes(topic, known.get(name), version) for name, topic in image.topics.items()}
+        keeps = image.partition_count <= MOST_KEPT
+        self._topics = {
+            name: TopicZnodes(topic, known.get(name), version, keeps=keeps) for name, topic in image.topics.items()
+        }
         self._few = planted_nodes(dict(_few(image, owners)))
         if self._topics:
             stat = Stat(0, 0, 0, 0, 0, len(self._topics), 0, 0, 0, len(self._topics), 0)

@@ -190,14 +190,22 @@ class Timeline:
     """The rows in order of time, the outages by partition, and the cluster before all of it. It never changes."""
 
     def __init__(
-        self, before: ClusterImage, rows: Sequence[AnyRow], outages: Sequence[Outage], end_ms: float, start_ms: int
+        self,
+        before: ClusterImage,
+        rows: Sequence[AnyRow],
+        outages: Sequence[Outage],
+        end_ms: float,
+        start_ms: int,
+        after: ClusterImage | None = None,
     ) -> None:
-        """end_ms: when nothing happened any more. start_ms: when it began, in ms since the epoch, UTC."""
+        """end_ms: when nothing happened any more. start_ms: when it began, in ms since the epoch, UTC. after: what
+        follows from the rows, where it is known."""
         self.before = before
         self.rows = rows
         self.outages = outages
         self.end_ms = end_ms
         self.start_ms = start_ms
+        self._after = after
 
     def until(self, at_ms: float) -> Sequence[AnyRow]:
         return self.rows[: bisect_right(self._times, at_ms)]
@@ -211,7 +219,7 @@ class Timeline:
     @cached_property
     def after(self) -> ClusterImage:
         """The cluster when nothing happened any more."""
-        return self.image_at(self.end_ms)
+        return self.image_at(self.end_ms) if self._after is None else self._after
 
     @cached_property
     def candidates(self) -> tuple[int, ...]:
@@ -236,22 +244,37 @@ class Timeline:
 
 
 def _records(rows: Sequence[AnyRow], before: ClusterImage) -> Iterator[r.Record]:
+    """What the rows tell. States that were written one after the other are told together, the last of each partition:
+    a record of one state costs as much as one of many."""
+    written: dict[str, dict[int, r.PartitionState]] = {}
     for row in rows:
         if isinstance(row, StateWritten):
-            yield r.PartitionStatesWritten(topic=row.topic, states=(row.after,))
-        elif isinstance(row, ZnodeWritten | MetadataWritten):
-            yield from row.says
-        elif isinstance(row, QuorumShrank):
-            yield from (r.BrokerLost(broker=broker) for broker in row.unnoticed)
-            if row.moves:
-                known = len(row.candidates) == 1
-                yield r.ControllerElected(broker=row.candidates[0]) if known else r.ControllerLost()
-        elif isinstance(row, BrokerFenced):
-            yield fenced(before.brokers.get(row.broker) or before.fenced.get(row.broker) or BrokerImage(row.broker))
-        elif isinstance(row, journal.SessionEnded):
-            yield r.BrokerLost(broker=row.broker)
-            if row.controller:
-                yield r.ControllerLost()
+            written.setdefault(row.topic, {})[row.after.partition] = row.after
+        elif told := tuple(_told(row, before)):
+            yield from _states(written)
+            yield from told
+            written = {}
+    yield from _states(written)
+
+
+def _states(written: Mapping[str, Mapping[int, r.PartitionState]]) -> Iterator[r.Record]:
+    return (r.PartitionStatesWritten(topic=topic, states=tuple(states.values())) for topic, states in written.items())
+
+
+def _told(row: AnyRow, before: ClusterImage) -> Iterator[r.Record]:
+    if isinstance(row, ZnodeWritten | MetadataWritten):
+        yield from row.says
+    elif isinstance(row, QuorumShrank):
+        yield from (r.BrokerLost(broker=broker) for broker in row.unnoticed)
+        if row.moves:
+            known = len(row.candidates) == 1
+            yield r.ControllerElected(broker=row.candidates[0]) if known else r.ControllerLost()
+    elif isinstance(row, BrokerFenced):
+        yield fenced(before.brokers.get(row.broker) or before.fenced.get(row.broker) or BrokerImage(row.broker))
+    elif isinstance(row, journal.SessionEnded):
+        yield r.BrokerLost(broker=row.broker)
+        if row.controller:
+            yield r.ControllerLost()
 
 
 class TimelineBuilder:
@@ -289,6 +312,17 @@ class TimelineBuilder:
     @property
     def length(self) -> int:
         return len(self._rows)
+
+    def told(self) -> tuple[Sequence[AnyRow], Sequence[Outage], Mapping[TopicPartition, float]]:
+        """All rows so far, the outages that are over, and who has no leader now, since when."""
+        return self._rows, self._outages, self._leaderless
+
+    def going_on(self) -> "TimelineBuilder":
+        """One that knows what is written and who is led, and has nothing to tell of what was before."""
+        other = TimelineBuilder(self._image, self._start_ms, self._znodes)
+        other._written, other._states = dict(self._written), dict(self._states)
+        other._leaderless = dict(self._leaderless)
+        return other
 
     def timeline(self, end_ms: float) -> Timeline:
         still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]

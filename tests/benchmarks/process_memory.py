@@ -73,7 +73,7 @@ class MemoryWatch:
 
     def _look(self) -> None:
         now: dict[str, list[tuple[float, float]]] = {}
-        for pid in _descendants(os.getpid()):
+        for pid in descendants(os.getpid()):
             with suppress(OSError):  # it has ended
                 command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 kind = next((kind for kind, part in self.kinds.items() if part in command), "")
@@ -89,12 +89,12 @@ class MemoryWatch:
             taken.all_own_mib = max(taken.all_own_mib, sum(own for own, _ in memories))
 
 
-def _descendants(pid: int) -> Iterator[int]:
+def descendants(pid: int) -> Iterator[int]:
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
                 yield child
-                yield from _descendants(child)
+                yield from descendants(child)
 
 
 def own_mib(pid: int) -> float:

@@ -13,7 +13,8 @@ import click
 import msgspec
 
 from model.analyses.analysis import Wave
-from model.analyses.fleets.fleet import FIRST_MS, FLEET, NOTHING, FleetResult, FleetRow, fleet_arrays, waves
+from model.analyses.fleets.fleet import FIRST_MS, FLEET, NOTHING, fleet_arrays, waves
+from model.analyses.fleets.rows import FleetResult, FleetRow
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, left_out
 from model.analyses.fleets.store import (
     MOST_WORST,

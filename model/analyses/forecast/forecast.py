@@ -237,8 +237,3 @@ def parts(
 def is_look(part: ForecastParameters, histories: int) -> bool:
     """Whether it is the quick look, which is played again within the next wave."""
     return part.histories < min(histories, UNIT) and not part.first
-
-
-def totals_of(tally: Tally, variant: int, name: str) -> Longs:
-    """By history, one of MEASURES (partition-ms) or EVENTS (partitions)."""
-    return tally.arrays()["totals"][:, variant, (*MEASURES, *EVENTS).index(name)]

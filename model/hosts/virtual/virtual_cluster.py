@@ -305,6 +305,10 @@ class VirtualCluster:
         """This moment. It costs a reference for each broker and each thing that is due."""
         return self._world.moment()
 
+    def forget(self) -> None:
+        """Let the journal be empty. What happens does not depend on it."""
+        self._world.journal = []
+
     def restore(self, moment: Moment) -> None:
         """Go back, or forth, to a moment of this cluster; as often as you like."""
         self._world = World.at(moment)

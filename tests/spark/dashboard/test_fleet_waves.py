@@ -25,7 +25,8 @@ from tui.engine.analysis_work import fleet_of
 from tui.engine.jobs import STOPPED, AnalysisAnswer
 from tui.engine.questions import SweepQuestion
 
-IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})
+IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)] * 40, "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})
+"""With partitions enough that not all is played at once."""
 ASKED = SweepQuestion(fleet="all")
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from model.analyses import AnalysisError
 from model.analyses.analysis import run_here
-from model.analyses.fleets.fleet import FLEET, FleetRow, Stage, fleet_arrays, waves
+from model.analyses.fleets.fleet import FLEET, Stage, fleet_arrays, waves
+from model.analyses.fleets.rows import FleetRow
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, left_out, pairs_step, scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import run
@@ -87,7 +88,7 @@ def test_waves_are_the_whole_fleet_or_what_is_left_of_it() -> None:
 
 def test_a_fleet_in_waves_has_the_rows_of_the_whole() -> None:
     arrays, parameters = fleet_arrays(THREE), FleetParameters(generators=("single", "pair"))
-    parts = [run_here(FLEET, arrays, wave.parameters).rows for wave in waves(Stage(THREE), parameters, lambda: 100.0)]
+    parts = [run_here(FLEET, arrays, wave.parameters).rows for wave in waves(Stage(THREE), parameters, lambda: 10.0)]
     assert len(parts) > 1
     assert tuple(row for part in parts for row in part) == run_here(FLEET, arrays, parameters).rows
 
