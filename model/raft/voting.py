@@ -81,7 +81,7 @@ def on_vote_answer(turn: Turn, voter: int, asked: Vote, reply: VoteAnswer) -> No
         return
     if asked.pre_vote != isinstance(role, Prospective):
         return
-    if asked.pre_vote and reply.known.error == "UNSUPPORTED_VERSION" and turn.node.is_voter:
+    if asked.pre_vote and reply.known.error == "UNSUPPORTED_VERSION":
         turn.stand()  # it is older than 4.0 and knows elections without a question before
     elif reply.known.error == "NONE":
         if reply.granted:
