@@ -12,15 +12,6 @@ from collections.abc import Sequence
 import msgspec
 
 from model.observer.messages import NOBODY, Address
-from model.raft.following import ask_for_more, on_fetch_answer, on_loaded, on_snapshot_answer
-from model.raft.leading import (
-    advance,
-    check_quorum,
-    on_fetch,
-    on_fetch_snapshot,
-    on_proposed,
-    serve_waiting,
-)
 from model.raft.messages import (
     AddVoter,
     AskVersions,
@@ -64,10 +55,21 @@ from model.raft.node import (
     Unattached,
     begin_due_ms,
 )
-from model.raft.raft_log import RaftLog
+from model.raft.raft_log import RaftLog, Voter
+from model.raft.replication import (
+    advance,
+    ask_for_more,
+    check_quorum,
+    on_fetch,
+    on_fetch_answer,
+    on_fetch_snapshot,
+    on_loaded,
+    on_proposed,
+    on_snapshot_answer,
+    serve_waiting,
+)
 from model.raft.turn import Turn
 from model.raft.voter_changes import ask_versions, drop_late_change, on_change, on_update, on_versions
-from model.raft.voters import Voter
 from model.raft.voting import count_votes, is_news, on_begin, on_end, on_vote, on_vote_answer
 
 

@@ -7,8 +7,7 @@ Values only; errors by Kafka's names. Sources: KIP-595 (Vote, BeginQuorumEpoch, 
 import msgspec
 
 from model.observer.messages import NOBODY, UNKNOWN, Address, LogPosition
-from model.raft.raft_log import Batch
-from model.raft.voters import ReplicaKey, Voter, VoterSet
+from model.raft.raft_log import Batch, ReplicaKey, Voter, VoterSet
 
 
 class Vote(msgspec.Struct, frozen=True):

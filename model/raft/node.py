@@ -18,8 +18,7 @@ from model.raft.messages import (
     Request,
     UpdateVoter,
 )
-from model.raft.raft_log import RaftLog
-from model.raft.voters import ReplicaKey, Voter
+from model.raft.raft_log import RaftLog, ReplicaKey, Voter
 
 RETRY_MS: Final = 20
 """Before the next request to an address where the last one failed (`retry.backoff.ms`)."""

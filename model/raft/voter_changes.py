@@ -4,12 +4,11 @@ Sources: KIP-853; `org.apache.kafka.raft.internals.AddVoterHandler`, `RemoveVote
 """
 
 from model.observer.messages import UNKNOWN
-from model.raft.leading import advance, heard_from, refusal, serve_waiting
 from model.raft.messages import AddVoter, AskVersions, ChangeRequest, RemoveVoter, UpdateVoter, VersionsAnswer
 from model.raft.node import Change, Leader, Node
-from model.raft.raft_log import VotersWritten
+from model.raft.raft_log import VoterSet, VotersWritten
+from model.raft.replication import advance, heard_from, refusal, serve_waiting
 from model.raft.turn import Turn
-from model.raft.voters import VoterSet
 
 CAUGHT_UP_MS = 3_600_000
 """An observer that had the whole log within the last hour may become a voter."""

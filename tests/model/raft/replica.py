@@ -26,8 +26,7 @@ from model.raft.messages import (
     VoteAnswer,
 )
 from model.raft.node import Leader, Node, Role
-from model.raft.raft_log import Batch, LeaderElected, RaftLog
-from model.raft.voters import ReplicaKey, Voter, VoterSet
+from model.raft.raft_log import Batch, LeaderElected, RaftLog, ReplicaKey, Voter, VoterSet
 
 Kind = TypeVar("Kind")
 

@@ -21,8 +21,7 @@ from model.raft.messages import (
     TimePassed,
 )
 from model.raft.node import Leader, Resigned
-from model.raft.raft_log import RaftLog
-from model.raft.voters import VoterSet
+from model.raft.raft_log import RaftLog, VoterSet
 from tests.model.raft.replica import Replica, fetch, leader, log_of, propose, voters
 
 SEEN = log_of((1, 131), (2, 149), voting=voters(1, 2, 3))

@@ -22,8 +22,7 @@ from model.raft.messages import (
     VersionsAnswer,
 )
 from model.raft.node import Leader, Resigned
-from model.raft.raft_log import VotersWritten
-from model.raft.voters import ReplicaKey, Voter
+from model.raft.raft_log import ReplicaKey, Voter, VotersWritten
 from tests.model.raft.replica import Replica, fetch, leader, log_of, voter, voters
 
 

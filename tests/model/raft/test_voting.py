@@ -24,8 +24,7 @@ from model.raft.messages import (
     VoteAnswer,
 )
 from model.raft.node import Candidate, Follower, Leader, Prospective, Resigned, Unattached
-from model.raft.raft_log import Batch, LeaderElected, VotersWritten
-from model.raft.voters import ReplicaKey
+from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, VotersWritten
 from tests.model.raft.replica import Replica, fetch, follower, leader, log_of, voter, voters
 
 THREE = voters(1, 2, 3)

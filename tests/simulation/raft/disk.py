@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from model.observer.messages import UNKNOWN, LogPosition
 from model.raft.messages import Append, Command, ElectionState, Persist, StartLogAt, StoreSnapshot, Truncate
-from model.raft.raft_log import Batch, RaftLog
-from model.raft.voters import VoterSet
+from model.raft.raft_log import Batch, RaftLog, VoterSet
 from tests.simulation.violation import promise
 
 SNAPSHOT_BYTES = 100

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from model.raft.messages import AddVoter, RecordsProposed, RemoveVoter, StopWanted, TimePassed
 from model.raft.node import Leader
-from model.raft.voters import ReplicaKey, Voter, VoterSet
+from model.raft.raft_log import ReplicaKey, Voter, VoterSet
 from tests.simulation.raft.world import World
 from tests.simulation.violation import ViolationError, promise
 

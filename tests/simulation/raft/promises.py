@@ -5,8 +5,7 @@ from __future__ import annotations
 from model.observer.messages import UNKNOWN, LogPosition
 from model.raft.messages import Append, Command, Commit, Lead, Truncate
 from model.raft.node import Leader, Node, Resigned
-from model.raft.raft_log import Batch, LeaderElected
-from model.raft.voters import VoterSet
+from model.raft.raft_log import Batch, LeaderElected, VoterSet
 from tests.simulation.raft.disk import Disk, Snapshot
 from tests.simulation.violation import promise
 

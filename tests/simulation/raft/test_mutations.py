@@ -12,9 +12,8 @@ from model.raft import decide as deciding
 from model.raft import voter_changes, voting
 from model.raft.messages import ElectionState, Vote
 from model.raft.node import Leader, Node, Prospective
-from model.raft.raft_log import RaftLog
+from model.raft.raft_log import RaftLog, VoterSet
 from model.raft.turn import Turn
-from model.raft.voters import VoterSet
 from tests.simulation.raft.play import play
 from tests.simulation.violation import ViolationError, play_all
 

@@ -34,7 +34,7 @@ from model.raft.messages import (
     VoteAnswer,
 )
 from model.raft.node import Decision, Node
-from model.raft.voters import Voter, VoterSet
+from model.raft.raft_log import Voter, VoterSet
 from tests.simulation.raft.disk import SNAPSHOT_BYTES, Disk, Snapshot
 from tests.simulation.raft.promises import Promises, voters_at
 from tests.simulation.violation import ViolationError, promise
