@@ -129,6 +129,8 @@ class FetchAnswer(msgspec.Struct, frozen=True):
     snapshot: LogPosition | None = None
     batches: tuple[Batch, ...] = ()
     """Whole ones from the offset asked for; a host that answers puts them in (`Answer.records_from`)."""
+    log_start: int = UNKNOWN
+    """The leader's first offset."""
 
 
 class SnapshotAnswer(msgspec.Struct, frozen=True):

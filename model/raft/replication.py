@@ -44,7 +44,7 @@ def on_fetch(turn: Turn, number: int, request: Fetch) -> None:
     is_garbled = end.offset < 0 or not 0 <= end.epoch <= request.epoch or request.max_wait_ms < 0
     error = "INVALID_REQUEST" if is_garbled else refusal(turn.node, request)
     if error:
-        turn.answer(number, FetchAnswer(turn.known(error)))
+        turn.answer(number, FetchAnswer(turn.known(error), log_start=turn.node.log.base.offset))
         return
     waiting = Waiting(number, request, turn.now_ms + request.max_wait_ms)
     if not _serve(turn, waiting):
@@ -62,7 +62,7 @@ def _serve(turn: Turn, waiting: Waiting) -> bool:
     log, role, request = turn.node.log, turn.node.role, waiting.request
     if not isinstance(role, Leader):
         return False
-    reply = FetchAnswer(turn.known(), role.high_watermark)
+    reply = FetchAnswer(turn.known(), role.high_watermark, log_start=log.base.offset)
     snapshot = log.snapshot_for(request.end)
     diverging = log.check(request.end) if snapshot is None else None
     if snapshot is not None or diverging is not None:

@@ -14,7 +14,7 @@ from kio.index import load_payload_module, load_request_schema, load_response_sc
 from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
-from model.hosts.wire import describe_cluster_v2, fetch_v18
+from model.hosts.wire import describe_cluster_v2, fetch_v18, vote_v2
 from model.hosts.wire.codec import reader, writer
 from model.hosts.wire.fields import Entity
 from model.hosts.wire.names import MalformedError
@@ -23,7 +23,7 @@ API_VERSIONS_KEY = 18
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _TYPES = {"request": EntityType.request, "response": EntityType.response}
-_LATER: Final = {(60, 2): describe_cluster_v2, (1, 18): fetch_v18}
+_LATER: Final = {(60, 2): describe_cluster_v2, (1, 18): fetch_v18, (52, 2): vote_v2}
 """Versions that `kio` does not have: API and version → their classes, those of requests and of responses."""
 
 _SAME_AS = {(77, 1): 0}
