@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from kio.schema.heartbeat.v0.request import HeartbeatRequest
+from kio.schema.types import GroupId
+from kio.static.primitive import i32
 
 from model.hosts.quorum.raft_requests import API_KEYS, request_body, request_value
 from model.hosts.quorum.raft_responses import reply_body, reply_value
@@ -110,5 +112,5 @@ def test_another_topic_is_none_of_a_quorums_business() -> None:
     with pytest.raises(MalformedError, match="a VoteRequest of other"):
         request_value(body.__class__(cluster_id="c", voter_id=1, topics=()))
     with pytest.raises(MalformedError, match="nothing that voters say"):
-        request_value(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+        request_value(HeartbeatRequest(group_id=GroupId("g"), generation_id=i32(1), member_id="m"))
     assert API_KEYS[Vote] == 52
