@@ -52,6 +52,7 @@ FURTHER_WAYS = {
     "tests/sandbox/test_large_demo.py": "the demo is tried when it is small",
     "tests/sandbox/test_sandbox_faults.py::test_a_controller_killed_at_a_step": "it is killed anywhere in .ci/run",
     "tests/simulation/groups/test_mutations.py": "rules broken to see a promise fail",
+    "tests/simulation/raft/test_mutations.py": "rules broken to see a promise fail",
     "tests/simulation/replication/test_mutations.py": "rules broken to see a promise fail",
     "tests/spark/dashboard/test_engines.py::test_an_idle_spark": "Spark is started once more, which takes long",
     "tests/spark/dashboard/test_engines.py::test_work_that_is_under_way": "the same with Spark that serves is tried",

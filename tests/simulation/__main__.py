@@ -1,7 +1,7 @@
 """Run histories by hand: `python -m tests.simulation --kind K --seed N --trace`, or `--histories 100000 --processes 2`.
 
 Kinds: `controller` (the control plane alone), `replication` (with brokers' logs, producers and consumers), `groups`
-(with consumer groups), `all` (each for its part of the histories).
+(with consumer groups), `raft` (voters of a KRaft quorum), `all` (each for its part of the histories).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ KINDS = {
     "controller": "tests.simulation.play",
     "replication": "tests.simulation.replication.play",
     "groups": "tests.simulation.groups.play",
+    "raft": "tests.simulation.raft.play",
 }
 """Modules with `play(seed)`, which gives the number of steps or raises ViolationError, and `tell(seed)`: the lines."""
 

@@ -15,17 +15,19 @@ from kio.index import load_payload_module, load_request_schema, load_response_sc
 from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
-from model.hosts.wire import later_versions
+from model.hosts.wire import later_versions, vote_v2
 from model.hosts.wire.codec import reader, writer
 from model.hosts.wire.fields import Entity
 from model.hosts.wire.names import MalformedError
 
 API_VERSIONS_KEY = 18
+_VOTE = 52
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _TYPES = {"request": EntityType.request, "response": EntityType.response}
 _LATER: Final[Mapping[tuple[int, int], tuple[type[Entity], type[Entity]]]] = {
     (1, 18): (later_versions.FetchRequest, later_versions.FetchResponse),
+    (52, 2): (vote_v2.VoteRequest, vote_v2.VoteResponse),
     (60, 2): (later_versions.DescribeClusterRequest, later_versions.DescribeClusterResponse),
 }
 """Versions that `kio` does not have: API and version → the classes of its request and of its response."""
@@ -64,7 +66,7 @@ def versions_known(api_key: int) -> tuple[int, int]:
 def shapes(api_key: int, version: int, kind: str) -> ModuleType:
     """The classes of one version of a `request` or `response`, nested ones included, by `kio`'s names."""
     if (api_key, version) in _LATER:
-        return later_versions
+        return vote_v2 if api_key == _VOTE else later_versions
     return load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
 
 

@@ -1,0 +1,152 @@
+"""A leader changes who votes, one voter at a time: the next change waits until the last one is committed.
+
+Sources: KIP-853; `org.apache.kafka.raft.internals.AddVoterHandler`, `RemoveVoterHandler`, `UpdateVoterHandler` (4.3).
+"""
+
+from model.observer.messages import UNKNOWN
+from model.raft.messages import AddVoter, AskVersions, ChangeRequest, RemoveVoter, UpdateVoter, VersionsAnswer
+from model.raft.node import Change, Leader, Node
+from model.raft.raft_log import VoterSet, VotersWritten
+from model.raft.replication import advance, heard_from, refusal, serve_waiting
+from model.raft.turn import Turn
+
+CAUGHT_UP_MS = 3_600_000
+"""An observer that had the whole log within the last hour may become a voter."""
+
+
+def on_change(turn: Turn, number: int, request: ChangeRequest) -> None:
+    """Somebody wants one voter more, or less."""
+    error, why = _common_refusal(turn.node, request) or _specific_refusal(turn.node, request) or ("", "")
+    if error:
+        turn.answer_change(number, turn.known(error), why)
+        return
+    until_ms = turn.now_ms + turn.node.settings.request_timeout_ms
+    turn.set_role(change=Change(number, request, until_ms))
+    if isinstance(request, RemoveVoter):
+        _write(turn, turn.node.log.voters.removed(request.voter))
+
+
+def on_update(turn: Turn, number: int, request: UpdateVoter) -> None:
+    """A voter says where it listens now. It is answered before that is committed."""
+    node = turn.node
+    error = refusal(node, request)
+    why = "it does not lead this epoch" if error else ""
+    if not error:
+        error, why = _busy(node) or _unfit(node, request) or ("", "")
+    turn.answer_change(number, turn.known(error or "NONE"), why)
+    if error:
+        return
+    if node.log.voters.by_id(request.voter.key.id) != request.voter:
+        _write(turn, node.log.voters.updated(request.voter))
+    heard_from(turn, request.voter.key)
+
+
+def _common_refusal(node: Node, request: ChangeRequest) -> tuple[str, str] | None:
+    if request.cluster_id is not None and node.cluster_id not in (None, request.cluster_id):
+        return "INCONSISTENT_CLUSTER_ID", f"this is cluster {node.cluster_id}"
+    if not isinstance(node.role, Leader):
+        return "NOT_LEADER_OR_FOLLOWER", "it does not lead"
+    if isinstance(request, AddVoter) and (request.voter.key.directory is None or request.voter.address is None):
+        return "INVALID_REQUEST", "a voter has a directory and listens somewhere"
+    if busy := _busy(node):
+        return busy
+    if node.log.voters.kraft_version == 0:
+        return "UNSUPPORTED_VERSION", "voters can only be changed from kraft.version 1 on"
+    return None
+
+
+def _busy(node: Node) -> tuple[str, str] | None:
+    """A change that is not committed yet, or nothing at all known to be."""
+    role = node.role
+    if not isinstance(role, Leader) or role.change is not None:
+        return "REQUEST_TIMED_OUT", "another change of the voters is going on"
+    if role.high_watermark == UNKNOWN:
+        return "REQUEST_TIMED_OUT", "nothing of this epoch is committed yet"
+    if node.log.voters_offset >= role.high_watermark:
+        return "REQUEST_TIMED_OUT", "the last change of the voters is not committed yet"
+    return None
+
+
+def _specific_refusal(node: Node, request: ChangeRequest) -> tuple[str, str] | None:
+    voters = node.log.voters
+    if isinstance(request, AddVoter):
+        if voters.by_id(request.voter.key.id) is not None:
+            return "DUPLICATE_VOTER", f"node {request.voter.key.id} votes already"
+        return None
+    if not voters.has(request.voter):
+        return "VOTER_NOT_FOUND", f"node {request.voter.id} with this directory does not vote"
+    if len(voters.voters) == 1:
+        return "VOTER_NOT_FOUND", "it is the only voter"
+    return None
+
+
+def _unfit(node: Node, request: UpdateVoter) -> tuple[str, str] | None:
+    least, most = request.voter.versions
+    if not 0 <= least <= node.log.voters.kraft_version <= most or request.voter.address is None:
+        return "INVALID_REQUEST", "it does not know the present kraft.version, or listens nowhere"
+    if not node.log.voters.has(request.voter.key):
+        return "VOTER_NOT_FOUND", f"node {request.voter.key.id} with this directory does not vote"
+    return None
+
+
+def ask_versions(turn: Turn) -> None:
+    """The versions of one that shall become a voter are asked for before it does."""
+    role = turn.node.role
+    change = role.change if isinstance(role, Leader) else None
+    if change is None or not isinstance(change.request, AddVoter) or change.offset != UNKNOWN:
+        return
+    address = change.request.voter.address
+    link = turn.node.links.get(address) if address is not None else None
+    is_free = link is None or (not link.number and turn.now_ms >= link.not_before_ms)
+    if address is not None and is_free:
+        turn.send(address, AskVersions())
+
+
+def on_versions(turn: Turn, reply: VersionsAnswer) -> None:
+    """One that shall become a voter said what it knows."""
+    role, node = turn.node.role, turn.node
+    change = role.change if isinstance(role, Leader) else None
+    if change is None or not isinstance(role, Leader) or not isinstance(change.request, AddVoter):
+        return
+    if change.offset != UNKNOWN:
+        return
+    voter = change.request.voter
+    least, most = reply.versions
+    progress = role.replicas.get(voter.key.id)
+    caught_up = progress.caught_up_ms if progress is not None and progress.key == voter.key else None
+    error, why = "", ""
+    if reply.known.error != "NONE":
+        error, why = "REQUEST_TIMED_OUT", f"it answered {reply.known.error}"
+    elif not least <= node.log.voters.kraft_version <= most:
+        error, why = "INVALID_REQUEST", f"it does not know kraft.version {node.log.voters.kraft_version}"
+    elif caught_up is None or caught_up < turn.now_ms - CAUGHT_UP_MS:
+        error, why = "REQUEST_TIMED_OUT", "it has not caught up with the log"
+    if error:
+        turn.set_role(change=None)
+        turn.answer_change(change.number, turn.known(error), why)
+        return
+    if not change.request.when_committed:
+        turn.answer_change(change.number, turn.known())
+        turn.set_role(change=None)
+    _write(turn, node.log.voters.added(voter))
+
+
+def _write(turn: Turn, voters: VoterSet) -> None:
+    """Writes the voters, who count from now on."""
+    offset = turn.node.log.end
+    turn.append([(1, VotersWritten(voters))])
+    role = turn.node.role
+    if isinstance(role, Leader) and role.change is not None:
+        change = role.change
+        turn.set_role(change=Change(change.number, change.request, change.until_ms, offset))
+    serve_waiting(turn)
+    advance(turn)
+
+
+def drop_late_change(turn: Turn) -> None:
+    """Nobody waits longer for a change than for any request; what is written of it stays."""
+    role = turn.node.role
+    if isinstance(role, Leader) and role.change is not None and turn.now_ms >= role.change.until_ms:
+        number = role.change.number
+        turn.set_role(change=None)
+        turn.answer_change(number, turn.known("REQUEST_TIMED_OUT"), "it was not committed in time")
