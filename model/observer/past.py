@@ -13,7 +13,6 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from model.observer.batches import GarbledError, check_snapshot, fetched_batches
 from model.observer.follow import MOST_PIECES
 from model.observer.messages import (
     Answer,
@@ -26,6 +25,7 @@ from model.observer.messages import (
     SnapshotFetched,
     SnapshotRead,
 )
+from model.observer.observed_log import GarbledError, check_snapshot, fetched_batches
 from model.observer.state import Download
 
 MOST_OFFSETS: Final = 4_000_000

@@ -1,6 +1,7 @@
 """Vote v2 (KIP-996, Kafka 4.0), which `kio` 0.5 does not have: a voter may ask first whether it would be elected.
 
-Beside `later_versions`, as its parts are called as others' there. The request is v1 with one field more, the response v1.
+Beside `later_versions`, as its parts are called as others' there. The request has one field more than
+v1, the response is v1.
 Source: `VoteRequest.json` and `VoteResponse.json` (4.0).
 """
 

@@ -18,9 +18,9 @@ from model.hosts.observing.observing import Observing
 from model.hosts.observing.reading_past import read_past
 from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
-from model.observer.batches import GarbledError
 from model.observer.follow import RIGHT
 from model.observer.messages import Address, Handed
+from model.observer.observed_log import GarbledError
 from model.observer.past import NoPastError, begin
 from model.observer.state import Standing
 from model.sources.addresses import ControllersAddress

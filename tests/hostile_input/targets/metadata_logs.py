@@ -27,7 +27,6 @@ from model.log.records.layout import BATCH_CRC_START, BATCH_SIZE, LOG_OVERHEAD
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from model.metadata_log.schemas import RECORDS
 from model.observer import past
-from model.observer.batches import GarbledError
 from model.observer.follow import begin, decide
 from model.observer.messages import (
     Answer,
@@ -48,6 +47,7 @@ from model.observer.messages import (
     TimePassed,
     Unanswered,
 )
+from model.observer.observed_log import GarbledError
 from model.observer.past import PastReading
 from model.recordings.folder import RecordingError
 from model.sources.addresses import MetadataLogName
