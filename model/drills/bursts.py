@@ -10,9 +10,10 @@ from typing import Generic, NamedTuple, TypeVar
 
 from model.cluster.ids import TopicPartition
 from model.drills.drill import LONGEST_MS, acts_of, begin, is_due
+from model.drills.rows import AnyRow
 from model.drills.scenario import Act, Deed, Scenario
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import AnyRow, Outage, TimelineBuilder
+from model.drills.timeline import Outage, TimelineBuilder
 from model.hosts.virtual.scheduled_events import microseconds
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.hosts.virtual.world import Moment

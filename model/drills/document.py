@@ -9,17 +9,10 @@ import msgspec
 from model.cluster.texts import brokers, metadata_place
 from model.drills.drill import Drill
 from model.drills.outcomes import DrilledPartition, unaffected
+from model.drills.rows import AnyRow, BrokerFenced, MetadataLearnt, MetadataWritten, StateWritten, ZnodeWritten
 from model.drills.scenario import Deed, Scenario
 from model.drills.setup_znodes import rules_of
-from model.drills.timeline import (
-    AnyRow,
-    BrokerFenced,
-    MetadataLearnt,
-    MetadataWritten,
-    StateWritten,
-    Timeline,
-    ZnodeWritten,
-)
+from model.drills.timeline import Timeline
 from model.drills.voters import is_kraft, not_forecast, rules_since
 from model.hosts.virtual.journal import (
     BrokerCrashed,

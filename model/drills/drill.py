@@ -10,9 +10,10 @@ from model.cluster.cluster_image import ClusterImage
 from model.drills.kraft_play import KraftPlay
 from model.drills.nodes import with_voters_changed
 from model.drills.outcomes import DrilledPartition, Summary, affected, summary
+from model.drills.rows import QuorumShrank
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import QuorumShrank, Timeline, TimelineBuilder
+from model.drills.timeline import Timeline, TimelineBuilder
 from model.drills.voters import Served, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.virtual.virtual_cluster import VirtualCluster

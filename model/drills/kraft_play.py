@@ -16,8 +16,7 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage, state_in
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.texts import metadata_place
 from model.controller.events_and_commands import ControlledShutdownRequested
-from model.drills.scenario import Act, Deed, Folder
-from model.drills.timeline import (
+from model.drills.rows import (
     AnyRow,
     BrokerFellSilent,
     BrokerFenced,
@@ -25,12 +24,12 @@ from model.drills.timeline import (
     FolderFailed,
     MetadataLearnt,
     MetadataWritten,
-    Outage,
     StateWritten,
-    Timeline,
     VoterBooted,
     VoterFellSilent,
 )
+from model.drills.scenario import Act, Deed, Folder
+from model.drills.timeline import Outage, Timeline
 from model.hosts.virtual.journal import BrokerBooted, ControllerAsked, Reasoned
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.kraft_controller.cluster import KraftCluster

@@ -11,7 +11,8 @@ from model.cluster.cluster_image import ClusterImage, state_in, state_of
 from model.cluster.findings.health import Health, health, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.topic_image import Flags
-from model.drills.timeline import Outage, StateWritten, Timeline
+from model.drills.rows import StateWritten
+from model.drills.timeline import Outage, Timeline
 
 
 class OutcomeKind(Enum):

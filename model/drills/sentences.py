@@ -13,7 +13,7 @@ import msgspec
 
 from model.cluster.ids import NO_LEADER
 from model.cluster.texts import brokers, counted, listed, replicas
-from model.drills import timeline
+from model.drills import rows as kinds
 from model.hosts.virtual.journal import (
     BrokerBooted,
     BrokerCrashed,
@@ -55,12 +55,12 @@ REFUSALS: Mapping[str, str] = {
 FOLDER = "The broker stops serving what lies there, and tells the controller by its next heartbeat, at once (KIP-858)."
 
 _RULES: Final[Mapping[type, tuple[str, ...]]] = {
-    timeline.MetadataLearnt: (LEARNT,),
+    kinds.MetadataLearnt: (LEARNT,),
     ControllerAsked: (SHUTDOWN,),
     BrokerBooted: (RETURN,),
     ControllerElected: (CONTROLLER_ELECTED,),
-    timeline.QuorumShrank: (MAJORITY,),
-    timeline.FolderFailed: (FOLDER,),
+    kinds.QuorumShrank: (MAJORITY,),
+    kinds.FolderFailed: (FOLDER,),
 }
 
 
@@ -78,7 +78,7 @@ class Step(msgspec.Struct, frozen=True):
     text: str
 
 
-def steps_of(rows: Sequence[timeline.AnyRow]) -> Iterator[Step]:
+def steps_of(rows: Sequence[kinds.AnyRow]) -> Iterator[Step]:
     """The rows as steps, in order."""
     first = 0
     for _, group in groupby(rows, key=_kind):
@@ -88,15 +88,15 @@ def steps_of(rows: Sequence[timeline.AnyRow]) -> Iterator[Step]:
         first += len(some)
 
 
-def _kind(row: timeline.AnyRow) -> object:
+def _kind(row: kinds.AnyRow) -> object:
     """Rows that follow each other and have the same one are told together; sentences stand alone."""
     match row:
-        case timeline.StateWritten(by=by):
-            return timeline.StateWritten, by
-        case timeline.ZnodeWritten(by=by, verb=verb, path=path):
-            return timeline.ZnodeWritten, by, verb, path.rpartition("/")[0]
-        case timeline.WriteRefused(by=by, error=error):
-            return timeline.WriteRefused, by, error
+        case kinds.StateWritten(by=by):
+            return kinds.StateWritten, by
+        case kinds.ZnodeWritten(by=by, verb=verb, path=path):
+            return kinds.ZnodeWritten, by, verb, path.rpartition("/")[0]
+        case kinds.WriteRefused(by=by, error=error):
+            return kinds.WriteRefused, by, error
         case RequestSent(sender=sender):
             return RequestSent, sender
         case SessionEnded(expired=expired):
@@ -105,10 +105,10 @@ def _kind(row: timeline.AnyRow) -> object:
             BrokerCrashed()
             | ControllerAsked()
             | BrokerBooted()
-            | timeline.MetadataWritten()
-            | timeline.MetadataLearnt()
-            | timeline.VoterFellSilent()
-            | timeline.VoterBooted()
+            | kinds.MetadataWritten()
+            | kinds.MetadataLearnt()
+            | kinds.VoterFellSilent()
+            | kinds.VoterBooted()
         ):
             return type(row)
         case BrokerStopped(controlled=controlled):
@@ -117,33 +117,33 @@ def _kind(row: timeline.AnyRow) -> object:
             return id(row)
 
 
-def reasons(rows: Sequence[timeline.AnyRow], first: int, end: int) -> tuple[str, ...]:
+def reasons(rows: Sequence[kinds.AnyRow], first: int, end: int) -> tuple[str, ...]:
     """Why rows `first` to `end`, which are of one kind, happened; empty where nobody said."""
     row = rows[first]
-    if isinstance(row, timeline.StateWritten | timeline.ZnodeWritten):
+    if isinstance(row, kinds.StateWritten | kinds.ZnodeWritten):
         return tuple(_said_after(rows, end, row.by))
     if isinstance(row, RequestSent):
         return tuple(_said_before(rows, first, row.sender))
     return tuple(dict.fromkeys(text for one in rows[first:end] for text in _rule(one)))
 
 
-def _rule(row: timeline.AnyRow) -> Iterator[str]:
+def _rule(row: kinds.AnyRow) -> Iterator[str]:
     match row:
-        case timeline.BrokerFellSilent():
+        case kinds.BrokerFellSilent():
             yield SILENCE
         case BrokerCrashed():
             yield DEATH
-        case timeline.BrokerLeft():
+        case kinds.BrokerLeft():
             yield from (STOPPED,) if row.controlled else ()
         case BrokerStopped():
             yield STOPPED if row.controlled else GIVEN_UP
-        case timeline.BrokerFenced():
+        case kinds.BrokerFenced():
             yield FENCED
         case SessionEnded():
             yield from (EXPIRY, VACANCY) if row.controller else (EXPIRY,)
-        case timeline.MetadataWritten() if row.place.startswith("/brokers/"):
+        case kinds.MetadataWritten() if row.place.startswith("/brokers/"):
             yield REGISTERED
-        case timeline.WriteRefused() if row.error in REFUSALS:
+        case kinds.WriteRefused() if row.error in REFUSALS:
             yield REFUSALS[row.error]
         case Reasoned():
             yield row.why
@@ -151,7 +151,7 @@ def _rule(row: timeline.AnyRow) -> Iterator[str]:
             yield from _RULES.get(type(row), ())
 
 
-def _said_after(rows: Sequence[timeline.AnyRow], end: int, by: int | None) -> Iterator[str]:
+def _said_after(rows: Sequence[kinds.AnyRow], end: int, by: int | None) -> Iterator[str]:
     """The next words of a writer, unless somebody dies or comes before: they are about that then."""
     for row in rows[end:]:
         if isinstance(row, BrokerCrashed | SessionEnded | BrokerBooted):
@@ -161,7 +161,7 @@ def _said_after(rows: Sequence[timeline.AnyRow], end: int, by: int | None) -> It
             return
 
 
-def _said_before(rows: Sequence[timeline.AnyRow], first: int, sender: int) -> list[str]:
+def _said_before(rows: Sequence[kinds.AnyRow], first: int, sender: int) -> list[str]:
     """All words of a sender since it sent something the last time."""
     said: list[str] = []
     for row in reversed(rows[:first]):
@@ -176,19 +176,19 @@ def _killed(rows: Sequence[BrokerCrashed]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} failed; ZooKeeper does not know yet"
 
 
-def _silent(rows: Sequence[timeline.BrokerFellSilent]) -> str:
+def _silent(rows: Sequence[kinds.BrokerFellSilent]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} failed; the controller does not know yet"
 
 
-def _voters(rows: Sequence[timeline.VoterFellSilent]) -> str:
+def _voters(rows: Sequence[kinds.VoterFellSilent]) -> str:
     return f"{'controller' if len(rows) == 1 else 'controllers'} {listed(row.voter for row in rows)} failed"
 
 
-def _voters_back(rows: Sequence[timeline.VoterBooted]) -> str:
+def _voters_back(rows: Sequence[kinds.VoterBooted]) -> str:
     return f"{'controller' if len(rows) == 1 else 'controllers'} {listed(row.voter for row in rows)} started again"
 
 
-def _folder(rows: Sequence[timeline.FolderFailed]) -> str:
+def _folder(rows: Sequence[kinds.FolderFailed]) -> str:
     (row,) = rows
     return f"log folder {row.path} of b{row.broker} failed, with {counted(row.partitions, 'replica')} in it"
 
@@ -202,7 +202,7 @@ def _stopped(rows: Sequence[BrokerStopped]) -> str:
     return f"{brokers(row.broker for row in rows)} {how}"
 
 
-def _left(rows: Sequence[timeline.BrokerLeft]) -> str:
+def _left(rows: Sequence[kinds.BrokerLeft]) -> str:
     how = "led nothing any more and left" if rows[0].controlled else "left, and nobody in sync could take over"
     return f"{brokers(row.broker for row in rows)} {how}"
 
@@ -215,7 +215,7 @@ def _ended(rows: Sequence[SessionEnded]) -> str:
     return f"the {whose} {brokers(row.broker for row in rows)} {how}{vacancy}"
 
 
-def _fenced(rows: Sequence[timeline.BrokerFenced]) -> str:
+def _fenced(rows: Sequence[kinds.BrokerFenced]) -> str:
     how = "no heartbeat came in time" if rows[0].expired else "the shutdown is done"
     return f"{brokers(row.broker for row in rows)} {'is' if len(rows) == 1 else 'are'} fenced: {how}"
 
@@ -233,19 +233,19 @@ def _moved(rows: Sequence[ControllerElected]) -> str:
     return f"broker {row.broker} is the controller after {before}, epoch {row.epoch}"
 
 
-def _shrank(rows: Sequence[timeline.QuorumShrank]) -> str:
+def _shrank(rows: Sequence[kinds.QuorumShrank]) -> str:
     (row,) = rows
     some = row.candidates
     who = f"one of {listed(some)}, whichever wins" if len(some) > 1 else f"controller {some[0]}" if some else "nobody"
     return f"{row.text}; the active controller is {who}"
 
 
-def _states(rows: Sequence[timeline.StateWritten]) -> str:
+def _states(rows: Sequence[kinds.StateWritten]) -> str:
     texts = listed(map(_state, rows), MOST)
     return f"{_who(rows[0].by)} wrote {counted(len(rows), 'partition state')}: {texts}"
 
 
-def _state(row: timeline.StateWritten) -> str:
+def _state(row: kinds.StateWritten) -> str:
     after = row.after
     leader = _change(_leader(-1 if row.before is None else row.before.leader), _leader(after.leader))
     isr = _change("" if row.before is None else replicas(row.before.isr), replicas(after.isr))
@@ -254,15 +254,15 @@ def _state(row: timeline.StateWritten) -> str:
     return f"{row.partition}{version} leader {leader} isr {isr} epoch {after.leader_epoch}{unclean}"
 
 
-def _znodes(rows: Sequence[timeline.ZnodeWritten]) -> str:
+def _znodes(rows: Sequence[kinds.ZnodeWritten]) -> str:
     return f"b{rows[0].by} {_DID[rows[0].verb]} {listed((row.path for row in rows), MOST)}"
 
 
-def _metadata(rows: Sequence[timeline.MetadataWritten]) -> str:
+def _metadata(rows: Sequence[kinds.MetadataWritten]) -> str:
     return f"{_who(None)} wrote {listed(dict.fromkeys(row.place for row in rows), MOST)}"
 
 
-def _refused(rows: Sequence[timeline.WriteRefused]) -> str:
+def _refused(rows: Sequence[kinds.WriteRefused]) -> str:
     return f"b{rows[0].by} could not write {listed((row.path for row in rows), MOST)}: {rows[0].error}"
 
 
@@ -274,11 +274,11 @@ def _requests(rows: Sequence[RequestSent]) -> str:
     return f"b{rows[0].sender} sent {'; '.join(parts)}"
 
 
-def _learnt(rows: Sequence[timeline.MetadataLearnt]) -> str:
+def _learnt(rows: Sequence[kinds.MetadataLearnt]) -> str:
     return f"{brokers(row.receiver for row in rows)} learnt of {_sizes(rows)} from the metadata log"
 
 
-def _sizes(rows: Sequence[RequestSent] | Sequence[timeline.MetadataLearnt]) -> str:
+def _sizes(rows: Sequence[RequestSent] | Sequence[kinds.MetadataLearnt]) -> str:
     sizes = sorted({row.partitions for row in rows})
     size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}-{sizes[-1]:,}"
     return f"{size} {'partition' if sizes == [1] else 'partitions'}"
@@ -308,24 +308,24 @@ def _capital(text: str) -> str:
 _DID = {"create": "created", "set": "set", "delete": "deleted"}
 _WORDS: Final[Mapping[type, tuple[str, Callable[[Any], str]]]] = {
     BrokerCrashed: ("K", _killed),
-    timeline.BrokerFellSilent: ("K", _silent),
+    kinds.BrokerFellSilent: ("K", _silent),
     ControllerAsked: ("D", _asked),
     BrokerStopped: (".", _stopped),
-    timeline.BrokerLeft: (".", _left),
+    kinds.BrokerLeft: (".", _left),
     SessionEnded: ("x", _ended),
-    timeline.BrokerFenced: ("x", _fenced),
+    kinds.BrokerFenced: ("x", _fenced),
     BrokerBooted: ("U", _returned),
     ControllerElected: ("*", _moved),
-    timeline.QuorumShrank: ("*", _shrank),
-    timeline.VoterFellSilent: ("K", _voters),
-    timeline.VoterBooted: ("U", _voters_back),
-    timeline.FolderFailed: ("K", _folder),
-    timeline.StateWritten: ("w", _states),
-    timeline.ZnodeWritten: (".", _znodes),
-    timeline.MetadataWritten: (".", _metadata),
-    timeline.WriteRefused: (".", _refused),
+    kinds.QuorumShrank: ("*", _shrank),
+    kinds.VoterFellSilent: ("K", _voters),
+    kinds.VoterBooted: ("U", _voters_back),
+    kinds.FolderFailed: ("K", _folder),
+    kinds.StateWritten: ("w", _states),
+    kinds.ZnodeWritten: (".", _znodes),
+    kinds.MetadataWritten: (".", _metadata),
+    kinds.WriteRefused: (".", _refused),
     RequestSent: ("r", _requests),
-    timeline.MetadataLearnt: ("r", _learnt),
+    kinds.MetadataLearnt: ("r", _learnt),
     Reasoned: (".", _reasoned),
 }
 """A step's sign and its sentence, by what it is."""

@@ -15,8 +15,8 @@ from model.cluster.image_parts import NO_QUORUM_LEADER
 from model.cluster.partition_columns import stacked
 from model.cluster.texts import counted, listed
 from model.cluster.topic_image import NOBODY
+from model.drills.rows import AnyRow, QuorumShrank, VoterBooted, VoterFellSilent
 from model.drills.setup_znodes import rules_of
-from model.drills.timeline import AnyRow, QuorumShrank, VoterBooted, VoterFellSilent
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
 from model.kraft_controller.levels import knows_levels, levels_of

@@ -18,9 +18,9 @@ from model.cluster.image_parts import SHARE, Member, Quorum, QuorumReplica
 from model.cluster.records import GroupDescribed, PartitionState, PartitionStatesWritten, Record, TopicAssigned
 from model.drills.document import document_of
 from model.drills.drill import run
+from model.drills.rows import BrokerFenced, StateWritten
 from model.drills.scenario import Act, Deed, of_acts
 from model.drills.sentences import reasons
-from model.drills.timeline import BrokerFenced, StateWritten
 from model.hosts.kafka_client import PartitionPlace
 from model.sources.feed import Moment
 from model.sources.kafka.kafka_source import node_at

@@ -19,7 +19,8 @@ from model.cluster.ids import TopicPartition
 from model.drills.bursts import Burst
 from model.drills.drill import Drill
 from model.drills.outcomes import Summary, affected, summary
-from model.drills.timeline import AnyRow, Outage, StateWritten, Timeline
+from model.drills.rows import AnyRow, StateWritten
+from model.drills.timeline import Outage, Timeline
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped, Reasoned, RequestSent
 from model.hosts.virtual.scheduled_events import microseconds
 

@@ -12,9 +12,9 @@ from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import unpadded
 from model.drills.drill import DEFAULT, Drill, play_on, run
 from model.drills.outcomes import affected, unaffected
+from model.drills.rows import StateWritten
 from model.drills.scenario import Scenario
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import StateWritten
 from tests.model.drills.clusters import clusters
 
 Case = tuple[ClusterImage, Scenario]

@@ -10,8 +10,8 @@ import pytest
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.drill import run
+from model.drills.rows import BrokerFenced, BrokerLeft, StateWritten
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers
-from model.drills.timeline import BrokerFenced, BrokerLeft, StateWritten
 from tests.model.drills.test_voters import kraft
 from tests.model.kraft_controller.test_real_deaths import cluster_at, happenings
 

@@ -22,8 +22,8 @@ from model.drills.nodes import (
     with_voters_changed,
 )
 from model.drills.outcomes import OutcomeKind
+from model.drills.rows import FolderFailed, QuorumShrank, StateWritten, VoterFellSilent
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_acts, of_brokers
-from model.drills.timeline import FolderFailed, QuorumShrank, StateWritten, VoterFellSilent
 from tests.model.drills.clusters import cluster, topic
 from tests.model.drills.test_voters import kraft, leaders
 from tui.cli.drill import lines

@@ -12,8 +12,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.document import document_of
 from model.drills.drill import Drill, run
+from model.drills.rows import QuorumShrank
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_brokers
-from model.drills.timeline import QuorumShrank
 from model.drills.voters import LEVELS_UNKNOWN, VOTERS_UNKNOWN, not_forecast
 from tests.model.drills.clusters import cluster, topic
 from tui.cli.drill import lines

@@ -9,8 +9,8 @@ from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import ReassignmentsRequested, TopicDeletionRequested
 from model.drills.drill import DEFAULT, RESTARTING, run
 from model.drills.outcomes import OutcomeKind
+from model.drills.rows import StateWritten
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers, of_rack
-from model.drills.timeline import StateWritten
 from model.hosts.virtual.journal import (
     BrokerBooted,
     BrokerCrashed,

@@ -12,8 +12,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import TopicPartition
 from model.drills.drill import Drill, run
+from model.drills.rows import StateWritten
 from model.drills.scenario import ruled_by, written
-from model.drills.timeline import StateWritten
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 
 Stretch = tuple[float, float]

@@ -15,8 +15,8 @@ from itertools import accumulate, groupby, pairwise, zip_longest
 from operator import itemgetter
 
 from model.cluster.ids import NO_LEADER
+from model.drills.rows import AnyRow, BrokerFenced, FolderFailed, QuorumShrank, StateWritten
 from model.drills.sentences import Step
-from model.drills.timeline import AnyRow, BrokerFenced, FolderFailed, QuorumShrank, StateWritten
 from model.hosts.virtual.journal import ControllerElected, SessionEnded
 from tui.engine.drill.playback import MARKS, Counts, DrillAnswer, Playback
 from tui.engine.drill.queries import CoursePicture

@@ -22,6 +22,7 @@ from model.cluster.records import PartitionState
 from model.drills.drill import Drill, Progress, play, usual
 from model.drills.nodes import controllers_named, folders_lost, machines_of_rack
 from model.drills.outcomes import DrilledPartition
+from model.drills.rows import AnyRow, BrokerFenced, QuorumShrank, StateWritten, VoterBooted, VoterFellSilent
 from model.drills.scenario import (
     Act,
     Deed,
@@ -34,7 +35,6 @@ from model.drills.scenario import (
     ruled_by,
 )
 from model.drills.sentences import Step, steps_of
-from model.drills.timeline import AnyRow, BrokerFenced, QuorumShrank, StateWritten, VoterBooted, VoterFellSilent
 from model.hosts.process import crash_line
 from model.hosts.virtual.journal import (
     BrokerBooted,

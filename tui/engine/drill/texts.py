@@ -12,9 +12,9 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.records import PartitionState
 from model.cluster.texts import brokers, counted, listed, replicas
 from model.controller.events_and_commands import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
+from model.drills.rows import AnyRow, MetadataLearnt, StateWritten, ZnodeWritten
 from model.drills.scenario import Act, Deed, read_written
 from model.drills.sentences import reasons, steps_of
-from model.drills.timeline import AnyRow, MetadataLearnt, StateWritten, ZnodeWritten
 from model.drills.voters import candidates_text, is_kraft, not_forecast, served_text, silence_text, turnout_text
 from model.hosts.virtual.journal import Reasoned, RequestSent
 from model.znodes.catalogue import SECRET_KINDS

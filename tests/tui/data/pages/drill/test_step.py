@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from model.drills.drill import run
+from model.drills.rows import StateWritten, ZnodeWritten
 from model.drills.scenario import Scenario
 from model.drills.sentences import CONTROLLER_ELECTED, DEATH, EXPIRY, REFUSALS, RETURN, VACANCY, reasons
-from model.drills.timeline import StateWritten, ZnodeWritten
 from model.hosts.virtual.journal import Reasoned, RequestSent
 from tests.tui.data.asked import text_query, text_shown
 from tests.tui.data.small_cluster import small_image, text_of
