@@ -162,6 +162,7 @@ def cases(place: str) -> Iterator[Here]:
     """Each condition holds in one of them, and fails in another."""
     yield Here(place, clusters=0, has_text=False, orders=1)
     yield Here(place, is_served=True)
+    yield Here(place, HeaderFacts(generation="kraft"))
     group, chosen = MadeUp(("orders*",), 4), ListState(column="b3", scope="billing", view="matrix")
     graph = ListState(scope="billing", view="graph")
     state = ViewState(

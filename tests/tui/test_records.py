@@ -56,7 +56,7 @@ class Log:
 async def test_the_tail_follows_until_it_is_scrolled() -> None:
     log = Log()
     async with opened_on(log, size=(120, 40)) as pilot:
-        await press(pilot, "2", "R")
+        await press(pilot, "2", "semicolon")
         await until(pilot, lambda: rows(pilot, "records").total == 3)
         assert kdrill(pilot).screen.focused is rows(pilot, "records")
         log.shrink(1)
@@ -71,7 +71,7 @@ async def test_the_tail_follows_until_it_is_scrolled() -> None:
         await press(pilot, "g")
         log.shrink(2)
         await until(pilot, lambda: rows(pilot, "records").cursor_key == "5")
-        await press(pilot, "R")
+        await press(pilot, "semicolon")
         assert "Records, newest first" not in text(pilot)
 
 
@@ -79,7 +79,7 @@ async def test_the_tail_is_filtered_by_what_it_shows() -> None:
     log = Log()
     async with opened_on(log, size=(120, 40)) as pilot:
         log.shrink(1)
-        await press(pilot, "2", "R", "slash", *"record:change", "enter")
+        await press(pilot, "2", "semicolon", "slash", *"record:change", "enter")
         await until(pilot, lambda: rows(pilot, "records").total == 1)
         assert rows(pilot, "records").cursor_key == "3"
 
@@ -96,7 +96,7 @@ async def test_an_entry_has_the_records_that_wrote_it() -> None:
         assert isinstance(kdrill(pilot).screen, Describe)
         await until(pilot, lambda: "isr 1,2 -> 1" in text(pilot))
         assert text(pilot).index("PartitionChange v2") < text(pilot).index("Partition v2")
-        await press(pilot, "escape", "R", "g", "d")
+        await press(pilot, "escape", "semicolon", "g", "d")
         await until(pilot, lambda: "offset    3, epoch 1" in text(pilot))
         await press(pilot, "escape", "o")
         assert kdrill(pilot).screen.focused is rows(pilot, "znodes")

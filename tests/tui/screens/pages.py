@@ -76,9 +76,9 @@ PAGES: Mapping[str, Page] = {
 
 KRAFT_PAGES: Mapping[str, Page] = {
     "metadata": Page(("2", "j", "l", "j")),
-    "metadata_records": Page(("R",)),
+    "metadata_records": Page(("semicolon",)),
     "metadata_record": Page(("j", "j", "d"), back=("escape",)),
-    "metadata_history": Page(("H",), back=("escape", "R")),
+    "metadata_history": Page(("H",), back=("escape", "semicolon")),
     "quorum": Page(("b",)),
 }
 """The same of a KRaft cluster whose metadata log is read: what only such a cluster has."""
