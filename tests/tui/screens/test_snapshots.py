@@ -144,6 +144,7 @@ def unlike_the_files(pilot: Keys, name: str, look: str) -> list[str]:
     lines = [re.sub(rf"(?<={LOGS})\w{{8}}", "########", mask(line)) for line in screen_lines(pilot.app)]
     if name in IN_WAVES:
         lines = [re.sub(r"cost {6}[^│|]*", lambda found: "#" * len(found[0]), line) for line in lines]
+        lines = [re.sub(r"(?<= {10})(tasks|task )(?= +[│|])", "#####", line) for line in lines]  # one, or more
     assert len(lines) == height
     match look:
         case "default":
