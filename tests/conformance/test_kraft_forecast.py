@@ -98,6 +98,7 @@ def foreseen(quorum: KraftCluster, request: pytest.FixtureRequest) -> Iterator[F
     it.wait_for_sync()
     yield it
     quorum.restore()
+    Client(quorum.bootstrap).delete([f"{name}-{kind}" for kind in ("one", "two", "three", "all", "loose")])
 
 
 def test_a_broker_dies_comes_back_and_restarts(foreseen: Foreseen) -> None:
