@@ -155,7 +155,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("related", "o", "o", "go to", "the znode, partitions or group behind this row", footer=8),
     Action("copy", "y", "y", "copy", "copy the selected name, or all of a text", EVERYWHERE, footer=13),
     Action("history", "H", "H", "past values", "the znode's past values, newest first", ZNODES, footer=4),
-    Action("records", "semicolon", ";", "records", "the metadata log's last records, live; again: hide", ZNODES, footer=3),
+    Action(
+        "records", "semicolon", ";", "records", "the metadata log's last records, live; again: hide", ZNODES, footer=3
+    ),
     Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
     Action("zoom", "z", "z", "zoom", "one step out: topics, brokers, racks, then back in", ZOOMED, footer=3),
     Action("zoom", "z", "z", "zoom", "group by owner, by topic, or one by one", ("consumers",), footer=3),
