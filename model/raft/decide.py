@@ -95,8 +95,7 @@ def begin(
     elif persisted.voted is not None and persisted.voted == me.key and node.is_voter:
         turn.set(role=Candidate(turn.election_time(), frozenset((me.key.id,))))
     elif leader != NOBODY and (address := node.voter_address(leader)) is not None:
-        timeout = node.settings.fetch_timeout_ms
-        turn.set(role=Follower(address, now_ms + timeout, update_at_ms=now_ms + timeout))
+        turn.set_following(address)
     else:
         turn.unattached(epoch, leader)
     _go_on(turn)
@@ -269,19 +268,19 @@ def _ask(turn: Turn) -> None:
                 if voter.key.id not in role.granted | role.refused:
                     pre_vote = isinstance(role, Prospective)
                     vote = Vote(node.cluster_id, voter.key, node.key, node.epoch, node.log.last, pre_vote)
-                    _send_if_free(turn, voter, vote)
+                    turn.send_if_free(voter.address, vote)
         case Leader() as role:
             for voter in node.others:
                 if turn.now_ms >= begin_due_ms(node, role, voter.key.id):
                     begun = BeginQuorumEpoch(node.cluster_id, voter.key, node.key.id, node.epoch, node.me.address)
-                    if _send_if_free(turn, voter, begun):
+                    if turn.send_if_free(voter.address, begun):
                         _note_begun(turn, voter.key.id)
             ask_versions(turn)
         case Resigned() as role:
             for voter in node.others:
                 if voter.key.id not in role.told:
                     end = EndQuorumEpoch(node.cluster_id, node.key.id, node.epoch, role.successors)
-                    _send_if_free(turn, voter, end)
+                    turn.send_if_free(voter.address, end)
         case _:
             ask_for_more(turn)
 
@@ -290,11 +289,3 @@ def _note_begun(turn: Turn, voter: int) -> None:
     role = turn.node.role
     if isinstance(role, Leader):
         turn.set_role(begun_ms={**role.begun_ms, voter: turn.now_ms})
-
-
-def _send_if_free(turn: Turn, voter: Voter, request: Request) -> bool:
-    link = turn.node.links.get(voter.address, Link()) if voter.address is not None else Link(number=-1)
-    if link.number or turn.now_ms < link.not_before_ms or voter.address is None:
-        return False
-    turn.send(voter.address, request)
-    return True

@@ -242,17 +242,12 @@ def ask_for_more(turn: Turn) -> None:
         link = turn.node.links.get(role.address, Link())
         if link.has_failed and _others(turn.node):
             _ask_anybody(turn)
-        elif _is_free(turn, role.address):
+        elif turn.is_free(role.address):
             request = _next_request(turn, role)
             if request is not None:
                 turn.send(role.address, request)
     elif isinstance(role, Unattached):
         _ask_anybody(turn)
-
-
-def _is_free(turn: Turn, address: Address) -> bool:
-    link = turn.node.links.get(address, Link())
-    return not link.number and turn.now_ms >= link.not_before_ms
 
 
 def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateVoter | None:
@@ -290,7 +285,7 @@ def _ask_anybody(turn: Turn) -> None:
     links = [node.links.get(address, Link()) for address in addresses]
     if any(link.number and isinstance(link.request, Fetch) for link in links):
         return
-    free = [address for address in addresses if _is_free(turn, address)]
+    free = [address for address in addresses if turn.is_free(address)]
     if free:
         turn.send(free[turn.draw(len(free))], _fetch(node))
         if isinstance(node.role, Follower):

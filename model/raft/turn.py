@@ -84,6 +84,18 @@ class Turn:
         self.set(last_number=number, links={**self.node.links, address: link})
         self.commands.append(Send(number, address, request))
 
+    def is_free(self, address: Address) -> bool:
+        """Whether a request may be sent there: none is on its way, and the last one did not just fail."""
+        link = self.node.links.get(address, Link())
+        return not link.number and self.now_ms >= link.not_before_ms
+
+    def send_if_free(self, address: Address | None, request: Request) -> bool:
+        """Whether it was sent."""
+        if address is None or not self.is_free(address):
+            return False
+        self.send(address, request)
+        return True
+
     def fault(self, why: str) -> None:
         """What must never be: the process ends, as going on could lose what is committed."""
         self.commands.append(Exit(why))
@@ -145,8 +157,12 @@ class Turn:
         self._leave()
         voted = node.persisted.voted if epoch == node.epoch else None
         self.persist(ElectionState(epoch, leader, voted))
-        timeout = node.settings.fetch_timeout_ms
-        self.set(role=Follower(address, self.now_ms + timeout, update_at_ms=self.now_ms + timeout))
+        self.set_following(address)
+
+    def set_following(self, address: Address) -> None:
+        """A follower from now on; nothing is persisted."""
+        timeout_at_ms = self.now_ms + self.node.settings.fetch_timeout_ms
+        self.set(role=Follower(address, timeout_at_ms, update_at_ms=timeout_at_ms))
 
     def adopt(self, epoch: int, leader: int, address: Address | None) -> None:
         """Takes in who leads an epoch that is not below its own."""
@@ -169,8 +185,7 @@ class Turn:
         """Nobody would vote for it: all is as before."""
         role, state = self.node.role, self.node.persisted
         if isinstance(role, Prospective) and role.address is not None and state.leader != NOBODY:
-            timeout = self.node.settings.fetch_timeout_ms
-            self.set(role=Follower(role.address, self.now_ms + timeout, update_at_ms=self.now_ms + timeout))
+            self.set_following(role.address)
         else:
             self.set(role=Unattached(self.election_time() if self.node.may_stand else None))
 

@@ -95,11 +95,7 @@ def ask_versions(turn: Turn) -> None:
     change = role.change if isinstance(role, Leader) else None
     if change is None or not isinstance(change.request, AddVoter) or change.offset != UNKNOWN:
         return
-    address = change.request.voter.address
-    link = turn.node.links.get(address) if address is not None else None
-    is_free = link is None or (not link.number and turn.now_ms >= link.not_before_ms)
-    if address is not None and is_free:
-        turn.send(address, AskVersions())
+    turn.send_if_free(change.request.voter.address, AskVersions())
 
 
 def on_versions(turn: Turn, reply: VersionsAnswer) -> None:

@@ -10,6 +10,8 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from model.hosts.kafka_descriptions import METADATA_TOPIC
+from model.hosts.observing.controller_wire import METADATA_TOPIC_ID
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import MalformedError, topic_id_text, topic_uuid
 from model.observer.messages import Address, LogPosition
@@ -26,9 +28,6 @@ from model.raft.messages import (
 )
 from model.raft.raft_log import ReplicaKey, Voter
 
-METADATA_TOPIC: Final = "__cluster_metadata"
-METADATA_TOPIC_ID: Final = uuid.UUID(int=1)
-"""`Uuid.METADATA_TOPIC_ID`."""
 LISTENER: Final = "CONTROLLER"
 """What a controller's listener is called, where a name is told."""
 MOST_BYTES: Final = 1 << 20

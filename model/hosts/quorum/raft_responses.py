@@ -7,7 +7,9 @@ import datetime
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from model.hosts.quorum.raft_requests import API_KEYS, METADATA_TOPIC, METADATA_TOPIC_ID, only_partition
+from model.hosts.kafka_descriptions import METADATA_TOPIC
+from model.hosts.observing.controller_wire import METADATA_TOPIC_ID
+from model.hosts.quorum.raft_requests import API_KEYS, only_partition
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import MalformedError, error_code, error_name
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
