@@ -307,3 +307,10 @@ class LabGraph(OwnershipGraph):
 
     def replay(self) -> None:
         self._play()
+
+
+class HeatRows(MapRows):
+    """A heat map; where colours fill no cells, it has signs."""
+
+    def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
+        return msgspec.structs.replace(super().question(asked, view_state), is_filled=self.look.fills)

@@ -6,20 +6,18 @@ Scenarios of screen 7 are counted, or played in time, as a fleet; one of them op
 
 from collections.abc import Iterable
 
-import msgspec
 from textual import on
 from textual.widget import Widget
 
 from tui.app import analysis_choices
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
-from tui.app.panes.map_panes import MapRows
+from tui.app.panes.map_panes import HeatRows
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.drill import choices as drill_choices
 from tui.engine.drill.queries import HeatList, ScenarioList, ScenarioText, SweepText
-from tui.engine.messages import ListQuery
 from tui.engine.queries import (
     ForecastActionList,
     ForecastCauseList,
@@ -31,13 +29,6 @@ from tui.engine.view_state import Filter, Narrow, ViewState
 
 PAIRS = "Pairs: partitions lost, offline or under min ISR"
 IN_TIME = "Longest without a leader, s: who fails, and how or with whom"
-
-
-class HeatRows(MapRows):
-    """The heat map; where colours fill no cells, it has signs."""
-
-    def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
-        return msgspec.structs.replace(super().question(asked, view_state), is_filled=self.look.fills)
 
 
 class Sweep(AskedScreen):
@@ -62,9 +53,9 @@ class Sweep(AskedScreen):
         self.watch(self.kdrill, "view_state", self._look_at_the_cell)
 
     @property
-    def heat(self) -> MapRows:
+    def heat(self) -> HeatRows:
         """The heat map; empty unless pairs die or a fleet is played."""
-        return self.query_one("#sweep-heat", MapRows)
+        return self.query_one("#sweep-heat", HeatRows)
 
     @property
     def is_fleet(self) -> bool:

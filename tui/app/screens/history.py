@@ -3,28 +3,20 @@
 from collections.abc import Iterable
 from functools import partial
 
-import msgspec
 from textual import on
 from textual.widget import Widget
 
 from tui.app import analysis_choices
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
-from tui.app.panes.map_panes import MapRows
+from tui.app.panes.map_panes import HeatRows
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.history.queries import LOST, MEASURES, HistoryText, HourList, LeaderlessList, MomentList, StormList
 from tui.engine.link import DataLost
-from tui.engine.messages import STOPPABLE, ListQuery
+from tui.engine.messages import STOPPABLE
 from tui.engine.view_state import SwitchView, ViewState
-
-
-class HourRows(MapRows):
-    """The heat map; where colours fill no cells, it has signs."""
-
-    def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
-        return msgspec.structs.replace(super().question(asked, view_state), is_filled=self.look.fills)
 
 
 class History(AskedScreen):
@@ -38,7 +30,7 @@ class History(AskedScreen):
     def panes(self) -> Iterable[Widget]:
         yield ByNeed(
             ByNeed(
-                Framed(_title(""), HourRows(HourList()), id="hours-frame", least=(40, 6), grows=1),
+                Framed(_title(""), HeatRows(HourList()), id="hours-frame", least=(40, 6), grows=1),
                 Framed(
                     "Summary", LiveText(HistoryText(), id="history"), id="history-frame", least=(34, 6), most=60, rank=1
                 ),
@@ -65,9 +57,9 @@ class History(AskedScreen):
         self.watch(self.kdrill, "view_state", self._name_the_map)
 
     @property
-    def hours(self) -> MapRows:
+    def hours(self) -> HeatRows:
         """The heat map."""
-        return self.query_one("#history-hours", MapRows)
+        return self.query_one("#history-hours", HeatRows)
 
     def _name_the_map(self, state: ViewState) -> None:
         self.query_one("#hours-frame", Framed).name_it(_title(state.of("history-hours").view))
