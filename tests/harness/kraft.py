@@ -11,7 +11,7 @@ import base64
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -66,12 +66,14 @@ class KraftCluster:
         *,
         counts_controllers: bool = False,
         as_release: str = "",
+        features: Sequence[str] = (),
     ) -> None:
-        """`as_release`: whose metadata.version it begins with, the newest where empty."""
+        """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL."""
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
-        self._as_release = as_release
+        self._formatted = ("--release-version", as_release) if as_release else ()
+        self._formatted += tuple(word for feature in features for word in ("--feature", feature))
         ports = free_ports()
         self._controllers = {number: next(ports) for number in range(1, voters + 1)}
         self._ports = {number: next(ports) for number in range(1, size + 1)}
@@ -120,6 +122,11 @@ class KraftCluster:
     def nodes(self) -> Mapping[int, bool]:
         """Which of them run."""
         return {number: node.running for number, node in self._nodes.items()}
+
+    @property
+    def voters(self) -> Sequence[int]:
+        """Those of the nodes that vote."""
+        return tuple(self._controllers)
 
     @property
     def controllers(self) -> str:
@@ -235,8 +242,7 @@ class KraftCluster:
             voters = ",".join(
                 f"{voter}@{self._advertised(voter)}:{self.directory_id(voter)}" for voter in self._controllers
             )
-            options = ("--release-version", self._as_release) if self._as_release else ()
-            format_storage(self.kafka, path, "--initial-controllers", voters, *options)
+            format_storage(self.kafka, path, "--initial-controllers", voters, *self._formatted)
         elif number in self._controllers:  # what the tool writes, without a JVM for it
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:

@@ -78,6 +78,10 @@ class Commands:
         """FeatureCommand: to the feature levels of this release, from 4.0 on."""
         self._run("features", *self._target, "upgrade", "--release-version", release)
 
+    def upgrade_feature(self, level: str) -> None:
+        """FeatureCommand: one feature, as NAME=LEVEL."""
+        self._run("features", *self._target, "upgrade", "--feature", level)
+
     def configuration(self, topic: str) -> str:
         """ConfigCommand --describe: what is set on the topic, as it prints it."""
         named = ("--entity-type", "topics", "--entity-name", topic)

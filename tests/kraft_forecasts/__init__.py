@@ -1,0 +1,1 @@
+"""Drills of KRaft clusters against what real ones become."""
