@@ -1,0 +1,80 @@
+"""Three voters as processes: they elect and replicate, die and come back, and nothing that was committed is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.harness.kafka import free_ports
+from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
+from tests.harness.waiting import PATIENCE_S
+
+
+@pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
+def voters(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[int, VoterProcess]]:
+    ports = dict(enumerate(islice(free_ports(), 3), 1))
+    found = voter_processes(tmp_path, ports, request.param)
+    for voter in found.values():
+        voter.start()
+    yield found
+    for voter in found.values():
+        if voter.running:
+            voter.kill()
+
+
+def reader_of(voters: dict[int, VoterProcess]) -> Reader:
+    return Reader({node: voter.address for node, voter in voters.items()})
+
+
+async def more_is_committed(reader: Reader, count: int = 2, epoch: int = 0) -> None:
+    """So many batches more, by a leader of at least this epoch."""
+    wanted, deadline = len(reader.committed) + count, time.monotonic() + PATIENCE_S
+    while len(reader.committed) < wanted or reader.epoch < epoch:
+        assert time.monotonic() < deadline, f"no {count} more batches"
+        await reader.read()
+        await asyncio.sleep(0.1)
+
+
+async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await more_is_committed(reader, 3)
+    for _ in range(3):
+        killed, epoch = reader.leader, reader.epoch
+        voters[killed].kill()
+        await more_is_committed(reader, 3, epoch + 1)
+        assert reader.leader != killed
+        voters[killed].start()
+        await more_is_committed(reader)
+    await asyncio.sleep(1)
+    for voter in voters.values():
+        voter.kill()
+    logs = [voter.batches() for voter in voters.values()]
+    for log in logs:
+        assert all(log.get(offset, data) == data for offset, data in reader.committed.items())
+    assert sum(reader.committed.items() <= log.items() for log in logs) >= 2
+
+
+async def test_all_are_killed_at_once_and_go_on_where_they_were(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await more_is_committed(reader, 3)
+    for voter in voters.values():
+        voter.kill()
+    for voter in voters.values():
+        voter.start()
+    await more_is_committed(reader, 3, reader.epoch + 1)
+
+
+async def test_a_leader_that_is_stopped_hands_over(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await more_is_committed(reader)
+    stopped, epoch = reader.leader, reader.epoch
+    began = asyncio.get_running_loop().time()
+    await asyncio.to_thread(voters[stopped].stop)
+    assert voters[stopped].exit_code() == 0
+    await more_is_committed(reader, 1, epoch + 1)
+    assert asyncio.get_running_loop().time() - began < 5
