@@ -389,14 +389,11 @@ def _versions(
 
 def _told_features(module: Any, version: int, told: Features) -> Mapping[str, object]:
     """Before version 4 without features whose levels begin at 0 (KAFKA-17011)."""
-    supported = ((name, low, high) for name, (low, high) in told.supported.items() if low or version >= 4)
-    return {
-        "supported_features": tuple(
-            module.SupportedFeatureKey(name=name, min_version=low, max_version=high) for name, low, high in supported
-        ),
-        "finalized_features_epoch": told.epoch,
-        "finalized_features": tuple(
-            module.FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
-            for name, level in told.finalized.items()
-        ),
-    }
+    supported = tuple(
+        module.SupportedFeatureKey(name=name, min_version=low, max_version=high)
+        for name, (low, high) in told.supported.items()
+        if low or version >= 4
+    )
+    shape = module.FinalizedFeatureKey
+    levels = tuple(shape(name=name, max_version_level=at, min_version_level=at) for name, at in told.finalized.items())
+    return {"supported_features": supported, "finalized_features": levels, "finalized_features_epoch": told.epoch}
