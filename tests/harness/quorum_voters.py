@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import time
 from pathlib import Path
 
 from model.hosts.quorum.raft_requests import request_body
@@ -16,6 +18,7 @@ from model.raft.messages import Fetch, FetchAnswer
 from model.raft.raft_log import ReplicaKey, Voter, VoterSet
 from tests.harness.host_processes import host
 from tests.harness.logged_process import LoggedProcess
+from tests.harness.waiting import PATIENCE_S
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 FETCH = 1
@@ -46,16 +49,21 @@ class VoterProcess(LoggedProcess):
 
     def batches(self) -> dict[int, bytes]:
         """What its log has, by offset; while it does not run."""
-        disk = VoterDisk(self.folder, VoterSet(), 0)
-        found: dict[int, bytes] = {}
-        at = disk.raft_log().base.offset
-        while at < disk.end:
-            data = disk.records(at)
-            for batch in scan(data):
-                assert isinstance(batch, RecordBatch)
-                found[batch.base_offset], at = data[batch.position : batch.end], batch.next_offset
-        disk.close(0)
-        return found
+        return log_batches(self.folder)
+
+
+def log_batches(log_dir: Path) -> dict[int, bytes]:
+    """What a voter's log has, by offset; while it does not run."""
+    disk = VoterDisk(log_dir, VoterSet(), 0)
+    found: dict[int, bytes] = {}
+    at = disk.raft_log().base.offset
+    while at < disk.end:
+        data = disk.records(at)
+        for batch in scan(data):
+            assert isinstance(batch, RecordBatch)
+            found[batch.base_offset], at = data[batch.position : batch.end], batch.next_offset
+    disk.close(0)
+    return found
 
 
 def voter_processes(folder: Path, ports: dict[int, int], kraft_version: int) -> dict[int, VoterProcess]:
@@ -95,6 +103,14 @@ class Reader:
                 pass
             finally:
                 await connection.close()
+
+    async def read_more(self, count: int = 2, epoch: int = 0) -> None:
+        """Until so many batches more are committed, by a leader of at least this epoch."""
+        wanted, deadline = len(self.committed) + count, time.monotonic() + PATIENCE_S
+        while len(self.committed) < wanted or self.epoch < epoch:
+            assert time.monotonic() < deadline, f"no {count} more batches"
+            await self.read()
+            await asyncio.sleep(0.1)
 
     async def _read_all(self, connection: Connection) -> bool:
         while True:

@@ -5,6 +5,7 @@ told to anybody. Nothing is known here of what the records say.
 """
 
 import asyncio
+import dataclasses
 import logging
 import time
 from collections import deque
@@ -12,15 +13,16 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 import msgspec
+from kio.schema.errors import ErrorCode
 
 from model.hosts.quorum.control_batches import batches_of
 from model.hosts.quorum.raft_requests import API_KEYS, LISTENER, request_body, request_value
 from model.hosts.quorum.raft_responses import quorum_described, reply_body, reply_value
 from model.hosts.quorum.voter_disk import VoterDisk
 from model.hosts.wire.connection import Connection, supported_features
-from model.hosts.wire.messages import Entity
+from model.hosts.wire.messages import Entity, versions_known
 from model.hosts.wire.names import ApiKey, WireError
-from model.hosts.wire.server import Api, Features, Server
+from model.hosts.wire.server import Api, Features, Server, error_response
 from model.hosts.wire.server import Request as Received
 from model.observer.messages import UNKNOWN, Address
 from model.raft.decide import begin, decide
@@ -76,6 +78,9 @@ SERVED: Final[Mapping[int, tuple[int, int]]] = {
     API_KEYS[UpdateVoter]: (0, 0),
 }
 """What voters ask each other, by versions from 3.3 to 4.4."""
+OF_CONTROLLERS: Final = (56, 62, 63, 67, 70, 73)
+"""What brokers and controllers ask the active controller: AlterPartition, BrokerRegistration, BrokerHeartbeat,
+AllocateProducerIds, ControllerRegistration, AssignReplicasToDirs. A voter alone is none, even if it leads."""
 _KRAFT_VERSION: Final = "kraft.version"
 KRAFT_VERSIONS: Final = (0, 1)
 _FIRST_PRE_VOTE = 2
@@ -145,7 +150,8 @@ class QuorumVoter:
         """Listens, and takes part from now on. `apis` are more that are answered there. Raises OSError."""
         raft = {key: Api(*versions, self._answer_raft, until_gone=True) for key, versions in SERVED.items()}
         quorum = {int(ApiKey.DESCRIBE_QUORUM): Api(0, 2, self._describe)}
-        self._server = Server({**raft, **quorum, **(apis or {})}, listener=LISTENER, features=self.features)
+        others = {key: Api(*versions_known(key), _refuse) for key in OF_CONTROLLERS}
+        self._server = Server({**others, **raft, **quorum, **(apis or {})}, listener=LISTENER, features=self.features)
         port = await self._server.start(host, port)
         decision = begin(
             Voter(self._key, (host, port), KRAFT_VERSIONS),
@@ -332,6 +338,12 @@ class QuorumVoter:
         if isinstance(reply, FetchAnswer) and records:
             return msgspec.structs.replace(reply, batches=batches_of(records))
         return reply
+
+
+async def _refuse(received: Received) -> Entity:
+    """Whoever asks looks for the active controller again, and says nothing of it."""
+    answer: Any = error_response(received.start, received.body)
+    return dataclasses.replace(answer, error_code=ErrorCode.not_controller)
 
 
 def _now_ms() -> int:

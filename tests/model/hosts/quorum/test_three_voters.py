@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from tests.harness.kafka import free_ports
 from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
-from tests.harness.waiting import PATIENCE_S
 
 
 @pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
@@ -31,25 +29,16 @@ def reader_of(voters: dict[int, VoterProcess]) -> Reader:
     return Reader({node: voter.address for node, voter in voters.items()})
 
 
-async def more_is_committed(reader: Reader, count: int = 2, epoch: int = 0) -> None:
-    """So many batches more, by a leader of at least this epoch."""
-    wanted, deadline = len(reader.committed) + count, time.monotonic() + PATIENCE_S
-    while len(reader.committed) < wanted or reader.epoch < epoch:
-        assert time.monotonic() < deadline, f"no {count} more batches"
-        await reader.read()
-        await asyncio.sleep(0.1)
-
-
 async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, VoterProcess]) -> None:
     reader = reader_of(voters)
-    await more_is_committed(reader, 3)
+    await reader.read_more(3)
     for _ in range(3):
         killed, epoch = reader.leader, reader.epoch
         voters[killed].kill()
-        await more_is_committed(reader, 3, epoch + 1)
+        await reader.read_more(3, epoch + 1)
         assert reader.leader != killed
         voters[killed].start()
-        await more_is_committed(reader)
+        await reader.read_more()
     await asyncio.sleep(1)
     for voter in voters.values():
         voter.kill()
@@ -61,20 +50,20 @@ async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, Voter
 
 async def test_all_are_killed_at_once_and_go_on_where_they_were(voters: dict[int, VoterProcess]) -> None:
     reader = reader_of(voters)
-    await more_is_committed(reader, 3)
+    await reader.read_more(3)
     for voter in voters.values():
         voter.kill()
     for voter in voters.values():
         voter.start()
-    await more_is_committed(reader, 3, reader.epoch + 1)
+    await reader.read_more(3, reader.epoch + 1)
 
 
 async def test_a_leader_that_is_stopped_hands_over(voters: dict[int, VoterProcess]) -> None:
     reader = reader_of(voters)
-    await more_is_committed(reader)
+    await reader.read_more()
     stopped, epoch = reader.leader, reader.epoch
     began = asyncio.get_running_loop().time()
     await asyncio.to_thread(voters[stopped].stop)
     assert voters[stopped].exit_code() == 0
-    await more_is_committed(reader, 1, epoch + 1)
+    await reader.read_more(1, epoch + 1)
     assert asyncio.get_running_loop().time() - began < 5
