@@ -21,6 +21,8 @@ from confluent_kafka.admin import AdminClient
 from kafka import KafkaAdminClient
 
 from model.hosts.observing.observing import CLIENT_ID
+from model.hosts.quorum.voter_disk import format_folder
+from model.metadata_log.encoder import encode_record
 from model.observer.messages import Address
 from model.sandbox.java import java_environment
 from tests.authority import Authority
@@ -28,9 +30,11 @@ from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.releases import Installation
 from tests.harness.kafka import KafkaProcess, free_ports
 from tests.harness.logged_process import LoggedProcess
-from tests.harness.quorum_voters import CLUSTER_ID, VoterProcess, directory_id
+from tests.harness.quorum_voters import CLUSTER_ID, VoterProcess, directory_id, voter_set
 from tests.harness.waiting import eventually
 
+LEVELS = {"3.9.1": 21, "4.4.0": 33}
+"""metadata.version of a new cluster."""
 _SETTINGS = """
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,COUNTED:PLAINTEXT,CONTROLLER:PLAINTEXT
@@ -69,7 +73,7 @@ class KraftCluster:
         ours: int = 0,
     ) -> None:
         """`as_release`: whose metadata.version it begins with, the newest where empty. `ours`: a voter that is one of
-        ours, and no broker."""
+        ours, and no broker; 1 is the only voter."""
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
@@ -86,6 +90,7 @@ class KraftCluster:
         }
         if ours:
             options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
+            options = (*options, "--session-timeout-ms", "6000")
             self._nodes[ours] = VoterProcess(self.metadata_folder(ours).parent, self._controllers[ours], *options)
 
     @property
@@ -203,6 +208,8 @@ class KraftCluster:
 
     def restore(self) -> None:
         """Starts all nodes that do not run, and waits until no broker is fenced; a voter of ours last."""
+        if 1 not in self._ports and not self._nodes[1].running:
+            self._nodes[1].start()
         for number in self._ports:
             if not self._nodes[number].running:
                 self._nodes[number].start()
@@ -241,6 +248,12 @@ class KraftCluster:
         if number in self._ports:
             self._configure(number)
         logs = path.parent / "logs"
+        if number == 1 and number not in self._ports:
+            voters = voter_set(self._controllers, 1)
+            level = {"name": "metadata.version", "featureLevel": LEVELS[self.kafka.release.version]}
+            first = [encode_record("FeatureLevelRecord", 0, level)]
+            format_folder(logs, CLUSTER_ID, voters.voters[0].key, voters, first)
+            return
         if number == 1:
             voters = ",".join(
                 f"{voter}@{self._advertised(voter)}:{self.directory_id(voter)}" for voter in self._controllers

@@ -11,12 +11,12 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Final
 
 from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.hosts.quorum.control_batches import data_batch
+    from model.hosts.quorum.active_controller import ActiveController
+    from model.hosts.quorum.operator_requests import controller_apis
     from model.hosts.quorum.quorum_voter import QuorumVoter
     from model.hosts.quorum.voter_disk import VoterDisk, identity
     from model.hosts.wire.names import WireError
@@ -24,42 +24,6 @@ with without_hypothesis():
     from model.observer.messages import Address
     from model.raft.node import Settings
     from model.raft.raft_log import ReplicaKey, Voter, VoterSet
-
-
-IDLE_MS: Final = 500
-"""`metadata.max.idle.interval.ms`."""
-NO_OP: Final = b"\x01\x14\x00\x00"
-"""A NoOpRecord of version 0, framed."""
-
-
-class IdleLeader:
-    """A state machine that has nothing to write but that it lives, as Kafka's does in each interval while it leads."""
-
-    def __init__(self, voter: QuorumVoter) -> None:
-        self._voter = voter
-        self._epoch = 0
-        self._start = 0
-        self._alarm: asyncio.TimerHandle | None = None
-
-    def leads(self, epoch: int, start: int) -> None:
-        self._epoch, self._start = epoch, start
-
-    def steps_down(self) -> None:
-        self._epoch = 0
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-
-    def committed(self, high_watermark: int) -> None:
-        if self._epoch and self._alarm is None and high_watermark >= self._start:
-            self._arm()
-
-    def _arm(self) -> None:
-        self._alarm = asyncio.get_running_loop().call_later(IDLE_MS / 1000, self._write)
-
-    def _write(self) -> None:
-        self._arm()
-        self._voter.propose(self._epoch, ((1, data_batch([NO_OP], time.time_ns() // 1_000_000)),))
 
 
 def main() -> int:
@@ -82,6 +46,7 @@ def _arguments() -> argparse.Namespace:
     defaults = Settings()
     parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
     parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
+    parser.add_argument("--session-timeout-ms", type=int, default=9_000, help="a broker so long silent is fenced")
     return parser.parse_args()
 
 
@@ -107,11 +72,12 @@ async def _run(given: argparse.Namespace) -> int:
     settings = Settings(election_timeout_ms=given.election_timeout_ms, fetch_timeout_ms=given.fetch_timeout_ms)
     bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
     voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
-    voter.machine = IdleLeader(voter)
+    controller = ActiveController(voter, cluster_id, given.session_timeout_ms)
+    voter.machine, voter.features = controller, controller.features
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, voter.stop)
-    port = await voter.start(given.host, given.port)
+    port = await voter.start(given.host, given.port, controller_apis(controller))
     print(f"listening on {given.host}:{port}", flush=True)
     fault = await voter.ended
     if fault:

@@ -20,7 +20,7 @@ from model.hosts.quorum.raft_requests import API_KEYS, LISTENER, request_body, r
 from model.hosts.quorum.raft_responses import quorum_described, reply_body, reply_value
 from model.hosts.quorum.voter_disk import VoterDisk
 from model.hosts.wire.connection import Connection, supported_features
-from model.hosts.wire.messages import Entity, versions_known
+from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey, WireError
 from model.hosts.wire.server import Api, Features, Server, error_response
 from model.hosts.wire.server import Request as Received
@@ -78,10 +78,7 @@ SERVED: Final[Mapping[int, tuple[int, int]]] = {
     API_KEYS[UpdateVoter]: (0, 0),
 }
 """What voters ask each other, by versions from 3.3 to 4.4."""
-OF_CONTROLLERS: Final = (56, 62, 63, 67, 70, 73)
-"""What brokers and controllers ask the active controller: AlterPartition, BrokerRegistration, BrokerHeartbeat,
-AllocateProducerIds, ControllerRegistration, AssignReplicasToDirs. A voter alone is none, even if it leads."""
-_KRAFT_VERSION: Final = "kraft.version"
+KRAFT_VERSION: Final = "kraft.version"
 KRAFT_VERSIONS: Final = (0, 1)
 _FIRST_PRE_VOTE = 2
 _PAUSE_S = 0.05
@@ -123,7 +120,7 @@ class QuorumVoter:
     ) -> None:
         self.disk = disk
         self.machine: StateMachine = Idle()
-        self.features = lambda: Features({_KRAFT_VERSION: KRAFT_VERSIONS}, {})
+        self.features = lambda: Features({KRAFT_VERSION: KRAFT_VERSIONS}, {})
         """What clients are told of it."""
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """Why it ended, where that is a fault; empty after an orderly stop."""
@@ -146,12 +143,11 @@ class QuorumVoter:
         assert self._node is not None, "it was never started"
         return self._node
 
-    async def start(self, host: str, port: int, apis: Mapping[int, Api] | None = None) -> int:
+    async def start(self, host: str, port: int, apis: Mapping[int, Api]) -> int:
         """Listens, and takes part from now on. `apis` are more that are answered there. Raises OSError."""
         raft = {key: Api(*versions, self._answer_raft, until_gone=True) for key, versions in SERVED.items()}
         quorum = {int(ApiKey.DESCRIBE_QUORUM): Api(0, 2, self._describe)}
-        others = {key: Api(*versions_known(key), _refuse) for key in OF_CONTROLLERS}
-        self._server = Server({**others, **raft, **quorum, **(apis or {})}, listener=LISTENER, features=self.features)
+        self._server = Server({**raft, **quorum, **apis}, listener=LISTENER, features=self.features)
         port = await self._server.start(host, port)
         decision = begin(
             Voter(self._key, (host, port), KRAFT_VERSIONS),
@@ -329,7 +325,7 @@ class QuorumVoter:
     async def _reply(self, connection: Connection, request: Request) -> Reply:
         if isinstance(request, AskVersions):
             features = await supported_features(connection, self._patience_s)
-            return VersionsAnswer(Known(), features.get(_KRAFT_VERSION, (0, 0)))
+            return VersionsAnswer(Known(), features.get(KRAFT_VERSION, (0, 0)))
         version = connection.newest(API_KEYS[type(request)], SERVED[API_KEYS[type(request)]][1])
         if isinstance(request, Vote) and request.pre_vote and version < _FIRST_PRE_VOTE:
             return VoteAnswer(Known("UNSUPPORTED_VERSION"))
@@ -340,8 +336,8 @@ class QuorumVoter:
         return reply
 
 
-async def _refuse(received: Received) -> Entity:
-    """Whoever asks looks for the active controller again, and says nothing of it."""
+def refused(received: Received) -> Entity:
+    """NOT_CONTROLLER: whoever asks looks for the active controller again, and says nothing of it."""
     answer: Any = error_response(received.start, received.body)
     return dataclasses.replace(answer, error_code=ErrorCode.not_controller)
 

@@ -144,7 +144,11 @@ class VoterDisk:
 
     def voters_of(self, snapshot: LogPosition) -> VoterSet:
         """Who votes by a snapshot. Raises MalformedError for one that is not whole."""
-        return voters_of_snapshot(read_whole(_path(self.folder, snapshot), _MOST_SNAPSHOT)) or self._configured
+        return voters_of_snapshot(self.whole_snapshot(snapshot)) or self._configured
+
+    def whole_snapshot(self, snapshot: LogPosition) -> bytes:
+        """All of it."""
+        return read_whole(_path(self.folder, snapshot), _MOST_SNAPSHOT)
 
     # What is written. All of it is on disk when the call returns.
 
