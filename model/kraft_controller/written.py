@@ -79,20 +79,21 @@ def _named(record: MetadataRecord, level: int, topic_ids: Mapping[str, str], epo
 
 def _change(record: PartitionChanged) -> Mapping[str, Any]:
     change = record.change
-    told: dict[str, Any] = {
+    lists = {
         "isr": change.isr,
-        "leader": change.leader,
         "replicas": change.replicas,
         "removingReplicas": change.removing,
         "addingReplicas": change.adding,
-        "leaderRecoveryState": None if change.recovering is None else int(change.recovering),
         "eligibleLeaderReplicas": change.elr,
         "lastKnownElr": change.last_known_elr,
         "directories": change.directories,
     }
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in told.items() if value is not None
-    }
+    told: dict[str, Any] = {name: list(value) for name, value in lists.items() if value is not None}
+    if change.leader is not None:
+        told["leader"] = change.leader
+    if change.recovering is not None:
+        told["leaderRecoveryState"] = int(change.recovering)
+    return told
 
 
 def _registration(record: PartitionCreated) -> Mapping[str, Any]:
