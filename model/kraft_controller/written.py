@@ -22,7 +22,6 @@ from model.kraft_controller.cluster import (
 from model.metadata_log.encoder import encode_record
 
 _REGISTERED_WITH: Final = (7, 8, 17, 30)
-_CHANGED_WITH: Final = (7, 17, 30)
 _PARTITIONS_WITH: Final = (17, 23)
 """Levels from which on a record has its next version."""
 _RESOURCES: Final = {"topics": 2, "brokers": 4}
@@ -53,7 +52,8 @@ def _named(record: MetadataRecord, level: int, topic_ids: Mapping[str, str], epo
             place = {"partitionId": partition.partition, "topicId": topic_ids[partition.topic]}
             return "PartitionRecord", _version(_PARTITIONS_WITH, level), {**place, **_registration(record)}
         case BrokerChanged(broker):
-            return "BrokerRegistrationChangeRecord", _version(_CHANGED_WITH, level), {
+            version = 2 if record.directories is not None else int(record.in_controlled_shutdown is not None)
+            return "BrokerRegistrationChangeRecord", version, {
                 "brokerId": broker, "brokerEpoch": epochs[broker],
                 "fenced": 0 if record.fenced is None else 1 if record.fenced else -1,
                 "inControlledShutdown": int(bool(record.in_controlled_shutdown)),
