@@ -20,6 +20,7 @@ from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import Installation, install_or_skip
 from tests.harness.kraft import KraftCluster
 from tests.harness.quorum_voters import CLUSTER_ID, Reader, directory_id, log_batches, voter_set
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 OURS = 3
@@ -75,11 +76,14 @@ async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -
     assert reader.leader == OURS
     led, led_epoch = len(reader.committed), reader.epoch
     await reader.read_more(6)
+    eventually(lambda: mixed.living() == {1, 2}, "real brokers to serve under our controller")
+    make_topic(mixed, "under-ours")
+    await reader.read()
     assert (reader.leader, reader.epoch) == (OURS, led_epoch)
     mixed.stop(OURS)
     mixed.restore()
     await reader.read_more(2, led_epoch + 1)
-    assert "before" in topics_of(mixed)
+    assert {"before", "under-ours"} <= topics_of(mixed)
     make_topic(mixed, "after")
     await reader.read_more(2)
     await asyncio.sleep(1)

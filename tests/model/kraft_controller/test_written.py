@@ -50,12 +50,15 @@ def decided(kind: str, fields: dict[str, Any], topics: dict[str, str]) -> Metada
             return PartitionCreated(TopicPartition(names[fields["topicId"]], fields["partitionId"]), created(fields))
         case "PartitionChangeRecord":
             change = PartitionChange(
-                fields.get("leader"),
-                *(brokers(fields, name) for name in ("isr", "replicas", "removingReplicas", "addingReplicas")),
-                brokers(fields, "eligibleLeaderReplicas"),
-                brokers(fields, "lastKnownElr"),
-                fields["leaderRecoveryState"] > 0 if "leaderRecoveryState" in fields else None,
-                brokers(fields, "directories"),
+                leader=fields.get("leader"),
+                isr=brokers(fields, "isr"),
+                replicas=brokers(fields, "replicas"),
+                removing=brokers(fields, "removingReplicas"),
+                adding=brokers(fields, "addingReplicas"),
+                elr=brokers(fields, "eligibleLeaderReplicas"),
+                last_known_elr=brokers(fields, "lastKnownElr"),
+                recovering=fields["leaderRecoveryState"] > 0 if "leaderRecoveryState" in fields else None,
+                directories=brokers(fields, "directories"),
             )
             return PartitionChanged(TopicPartition(names[fields["topicId"]], fields["partitionId"]), NOWHERE, change)
         case "BrokerRegistrationChangeRecord":
