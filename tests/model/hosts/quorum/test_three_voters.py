@@ -67,3 +67,30 @@ async def test_a_leader_that_is_stopped_hands_over(voters: dict[int, VoterProces
     assert voters[stopped].exit_code() == 0
     await reader.read_more(1, epoch + 1)
     assert asyncio.get_running_loop().time() - began < 5
+
+
+async def test_what_a_leader_alone_has_is_not_committed_and_is_cut_later(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    old, epoch = reader.leader, reader.epoch
+    others = voters.keys() - {old}
+    for node in others:
+        voters[node].kill()
+    await asyncio.sleep(1.5)
+    await reader.read()
+    voters[old].kill()
+    tail = voters[old].batches()
+    held = [voters[node].batches() for node in others]
+    assert len(tail) > max(map(len, held))
+    assert any(reader.committed.items() <= log.items() for log in held)
+    for node in others:
+        voters[node].start()
+    await reader.read_more(3, epoch + 1)
+    voters[old].start()
+    await reader.read_more(3)
+    await asyncio.sleep(1)
+    for voter in voters.values():
+        voter.kill()
+    cut = voters[old].batches()
+    assert reader.committed.items() <= cut.items()
+    assert not tail.items() <= cut.items()
