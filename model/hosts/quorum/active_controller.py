@@ -6,6 +6,7 @@ is read up to the own election, nobody is told anything. Who asks what is `contr
 
 import asyncio
 import heapq
+import logging
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -26,8 +27,7 @@ IDLE_MS: Final = 500
 """A NoOp is written as often (`metadata.max.idle.interval.ms`)."""
 LOOK_MS: Final = 50
 """How often sessions are looked at."""
-TRANSACTIONS: Final = 13
-"""metadata.version 3.6-IV1, from which on what a new cluster begins with is written as a transaction."""
+_LOGGER = logging.getLogger(__name__)
 
 
 class NotActiveError(Exception):
@@ -71,6 +71,14 @@ class ActiveController:
                 waiting.set_result(None)
         if self._claim is not None and self._work is None and high_watermark > self._claim[1]:
             self._work = asyncio.get_running_loop().create_task(self._rule())
+            self._work.add_done_callback(self._fail)
+
+    def _fail(self, work: asyncio.Task[None]) -> None:
+        """A defect ends the process, as in Kafka: another controller may do better."""
+        if not work.cancelled() and work.exception() is not None:
+            _LOGGER.error("the controller cannot go on", exc_info=work.exception())
+            self.steps_down()
+            self.voter.stop()
 
     # Its term.
 
@@ -90,7 +98,7 @@ class ActiveController:
             await asyncio.sleep(LOOK_MS / 1000)
 
     def _first_records(self) -> list[bytes]:
-        """Those that the folder was formatted with, as a transaction where there are any."""
+        """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""
         folder = self.voter.disk.folder
         for path in (folder.parent / "bootstrap.checkpoint", folder / f"{0:020d}-{0:010d}.checkpoint"):
             if path.exists():

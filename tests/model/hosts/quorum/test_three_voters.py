@@ -6,9 +6,14 @@ import asyncio
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from model.hosts.quorum.controller_state import values_of
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.names import ApiKey, WireError, error_name
+from model.metadata_log.decoder import Decoded, decode
 from tests.harness.kafka import free_ports
 from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
 
@@ -27,6 +32,37 @@ def voters(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[int,
 
 def reader_of(voters: dict[int, VoterProcess]) -> Reader:
     return Reader({node: voter.address for node, voter in voters.items()})
+
+
+async def configured(voter: VoterProcess, value: str, patience_s: float) -> str:
+    """What the controller there answers to a setting for all brokers. Raises WireError without an answer in time."""
+    connection = await Connection.open(*voter.address, "operator", 5.0)
+    try:
+        shapes = connection.request_shapes(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+        setting = shapes.AlterableConfig(name="min.insync.replicas", config_operation=0, value=value)
+        resource = shapes.AlterConfigsResource(resource_type=4, resource_name="", configs=(setting,))
+        request = shapes.IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
+        answer: Any = await connection.ask(request, patience_s)
+        return error_name(answer.responses[0].error_code) if answer.responses else ""
+    finally:
+        await connection.close()
+
+
+async def test_a_controller_acknowledges_what_outlives_it_and_nothing_else(
+    voters: dict[int, VoterProcess],
+) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    assert await configured(voters[reader.leader], "7", 30) == "NONE"
+    voters[reader.leader].kill()
+    await reader.read_more(3, reader.epoch + 1)
+    settings = [decode(value) for data in reader.committed.values() for value, _ in values_of(data)]
+    written = [each.fields for each in settings if isinstance(each, Decoded) and each.schema.name == "ConfigRecord"]
+    assert [fields["value"] for fields in written] == ["7"]
+    for node in voters.keys() - {reader.leader}:
+        voters[node].kill()
+    with pytest.raises(WireError):
+        await configured(voters[reader.leader], "8", 1.5)
 
 
 async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, VoterProcess]) -> None:
