@@ -39,7 +39,7 @@ from model.cluster.topic_image import NOBODY, Flags, Ints, Longs, TopicImage
 from model.controller.generations import GENERATIONS
 from model.drills.setup_znodes import UNCLEAN_KEY, rules_of, settings_of
 from model.drills.voters import is_kraft, turnout_after
-from model.kraft_controller.levels import levels_of
+from model.kraft_controller.partition_change import levels_of
 
 MANY = 1 << 30
 WIDEST = 62

@@ -32,7 +32,7 @@ from model.drills.scenario import Act, Deed, Folder
 from model.drills.timeline import Outage, Timeline
 from model.hosts.virtual.journal import BrokerBooted, ControllerAsked, Reasoned
 from model.hosts.virtual.scheduled_events import Assumptions
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import KraftCluster, PartitionChanged
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerRegisters,
@@ -43,7 +43,6 @@ from model.kraft_controller.decide import (
     ShutdownWanted,
     decide,
 )
-from model.kraft_controller.records import PartitionChanged
 from model.znodes.paths import broker_path, topic_path
 
 HEARTBEAT_MS: Final = 2_000.0

@@ -13,7 +13,7 @@ from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
 from model.cluster.texts import brokers, listed
 from model.drills.scenario import Act, Deed, Folder, Scenario, ScenarioError
 from model.drills.voters import is_kraft
-from model.kraft_controller.levels import levels_of
+from model.kraft_controller.partition_change import levels_of
 
 ACTIVE, MAJORITY = "active", "majority"
 """Words for controllers."""

@@ -19,7 +19,7 @@ from model.drills.rows import AnyRow, QuorumShrank, VoterBooted, VoterFellSilent
 from model.drills.setup_znodes import rules_of
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
-from model.kraft_controller.levels import knows_levels, levels_of
+from model.kraft_controller.partition_change import knows_levels, levels_of
 
 NOT_FORECAST = (
     "Not forecast on KRaft: the elections, preferred and unclean, that its controller holds every five minutes; and of "

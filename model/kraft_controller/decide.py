@@ -7,23 +7,25 @@ next. Sources: `org.apache.kafka.controller.ReplicationControlManager` (`handleB
 `requests`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Final
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.changes import changed, online, without
-from model.kraft_controller.cluster import KraftCluster
-from model.kraft_controller.partition_change import Asked, Election
-from model.kraft_controller.reasons import reasons_of
-from model.kraft_controller.records import (
+from model.cluster.texts import counted
+from model.kraft_controller.cluster import (
     BrokerChanged,
     BrokerRegistered,
     BrokerRegistration,
     BrokerUnregistered,
+    KraftCluster,
     MetadataRecord,
     PartitionChanged,
 )
+from model.kraft_controller.partition_change import NO_LEADER, Asked, Election, Registration, change_of
 
 
 class BrokerSilent(msgspec.Struct, frozen=True):
@@ -210,3 +212,74 @@ def _propose(cluster: KraftCluster, event: IsrsProposed) -> Iterator[PartitionCh
 def _elect(cluster: KraftCluster, event: ElectionsWanted) -> Iterator[PartitionChanged]:
     for name in event.partitions:
         yield from changed(cluster, name, Asked(election=event.election))
+
+
+IN_SYNC: Final = "the first replica, in the order of the assignment, that is active and in the ISR leads"
+ELIGIBLE: Final = "the ISR is empty, so an eligible leader replica (KIP-966) leads, and nothing acknowledged is lost"
+LAST_KNOWN: Final = "neither ISR nor ELR is left, so the last leader leads again; it may lack records after its crash"
+UNCLEAN: Final = "nobody in sync is active, so another replica leads, as unclean.leader.election.enable allows"
+NOBODY: Final = "nobody who may lead is active: without a leader until one of them is back"
+SHRUNK: Final = "the leader stays, the ISR shrinks"
+GROWN: Final = "the leader asked for its follower to be in the ISR again"
+REASSIGNED: Final = "all that was asked for is in sync, so the reassignment is complete"
+KEPT: Final = "who leads and who is in sync stays"
+
+
+def reasons_of(records: Iterable[MetadataRecord]) -> tuple[str, ...]:
+    """`12 partitions: …`, the most frequent rule first."""
+    rules = Counter(_rule(each) for each in records if isinstance(each, PartitionChanged))
+    return tuple(f"{counted(count, 'partition')}: {rule}." for rule, count in rules.most_common())
+
+
+def _rule(changed: PartitionChanged) -> str:
+    before, change = changed.before, changed.change
+    if changed.unclean:
+        return LAST_KNOWN if changed.last_known else UNCLEAN
+    if change.removing == () or change.adding == ():
+        return REASSIGNED
+    if change.leader == NO_LEADER:
+        return NOBODY
+    if change.leader is not None and change.leader != before.leader:
+        return IN_SYNC if change.leader in before.isr else ELIGIBLE
+    isr = before.isr if change.isr is None else change.isr
+    if set(before.isr) - set(isr):
+        return SHRUNK
+    return GROWN if set(isr) - set(before.isr) else KEPT
+
+
+def online(cluster: KraftCluster, name: TopicPartition) -> Election:
+    """Whom any event may elect, as the topic is configured."""
+    return Election.UNCLEAN if cluster.allows_unclean(name.topic) else Election.ONLINE
+
+
+def changed(
+    cluster: KraftCluster, name: TopicPartition, asked: Asked, active: Collection[int] | None = None
+) -> Iterator[PartitionChanged]:
+    """One change, or none. `active`: who may lead; None: who is."""
+    before = cluster.partition(name)
+    may_lead = cluster.active if active is None else active
+    is_acceptable = may_lead.__contains__
+    if before.directories:  # else whoever lives will do
+        is_acceptable = partial(cluster.is_acceptable, state=before, active=may_lead)
+    if asked.replicas is not None and before.directories:
+        asked = _placed(cluster, before, asked, asked.replicas)
+    change = change_of(before, asked, cluster.levels, is_acceptable, cluster.min_isr(name.topic))
+    if change is not None:
+        yield PartitionChanged(name, before, *change)
+
+
+def without(
+    cluster: KraftCluster, broker: int, partitions: Iterable[TopicPartition], *, stopped_uncleanly: bool = False
+) -> Iterator[PartitionChanged]:
+    """The broker out of their ISRs and, after an unclean stop, out of their ELRs; others lead in its place."""
+    gone = frozenset({broker}) if stopped_uncleanly else frozenset[int]()
+    active = cluster.active - {broker}
+    for name in partitions:
+        isr = tuple(each for each in cluster.partition(name).isr if each != broker)
+        asked = Asked(isr=isr, stopped_uncleanly=gone, election=online(cluster, name))
+        yield from changed(cluster, name, asked, active)
+
+
+def _placed(cluster: KraftCluster, before: Registration, asked: Asked, replicas: Iterable[int]) -> Asked:
+    new = {broker: cluster.new_directory(broker) for broker in replicas if broker not in before.replicas}
+    return msgspec.structs.replace(asked, directories=new | dict(asked.directories))

@@ -13,9 +13,15 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.findings.health import MIN_ISR
 from model.cluster.ids import METADATA_VERSION
-from model.kraft_controller.cluster import EVERY_BROKER, KraftCluster
-from model.kraft_controller.levels import ELR_FEATURE
-from model.kraft_controller.records import ConfigWritten, ElrCleared, FeatureWritten, MetadataRecord
+from model.kraft_controller.cluster import (
+    EVERY_BROKER,
+    ConfigWritten,
+    ElrCleared,
+    FeatureWritten,
+    KraftCluster,
+    MetadataRecord,
+)
+from model.kraft_controller.partition_change import ELR_FEATURE
 from model.kraft_controller.requests import Answer
 
 LONGEST_VALUE: Final = 32_767

@@ -13,19 +13,18 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.findings.health import MIN_ISR
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
-from model.kraft_controller.partition_change import Registration
-from model.kraft_controller.placement import Draw, PlacementError, StripedPlacer, Usable
-from model.kraft_controller.reassignments import assignment_error
-from model.kraft_controller.records import (
+from model.kraft_controller.cluster import (
     ConfigWritten,
     ElrCleared,
+    KraftCluster,
     MetadataRecord,
     PartitionCreated,
     TopicCreated,
     TopicRemoved,
 )
-from model.kraft_controller.requests import Answer, Answered, joined
+from model.kraft_controller.partition_change import Registration
+from model.kraft_controller.placement import Draw, PlacementError, StripedPlacer, Usable
+from model.kraft_controller.requests import Answer, Answered, assignment_error, joined
 
 MOST_PARTITIONS: Final = 10_000
 """So many may one request create (`QuorumController.MAX_RECORDS_PER_USER_OP`, 3.9.1 and later)."""

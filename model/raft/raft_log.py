@@ -99,6 +99,8 @@ class Batch(msgspec.Struct, frozen=True):
     epoch: int
     content: bytes | LeaderElected | VotersWritten
     """Bytes are the state machine's; Raft does not look into them."""
+    raw: bytes = b""
+    """All of it as the leader wrote it; a replica's log has the same bytes. Empty in a leader's own new one."""
 
 
 class RaftLog(msgspec.Struct, frozen=True):

@@ -202,7 +202,7 @@ class Turn:
         contents: list[tuple[int, LeaderElected | VotersWritten]] = []
         contents.append((1, LeaderElected(node.key.id, node.log.voters.ids, tuple(sorted(granting)))))
         if node.log.voters_offset == UNKNOWN and node.log.voters.kraft_version > 0:
-            contents.append((1, VotersWritten(node.log.voters)))
+            contents.append((2, VotersWritten(node.log.voters)))  # their kraft.version, too
         self.append(contents)
         self.commands.append(Lead(node.epoch, node.log.end))
 

@@ -7,7 +7,6 @@ controllers listen: of what comes by there only what kdrill asks for is counted.
 
 from __future__ import annotations
 
-import base64
 import shutil
 import subprocess
 from collections import Counter
@@ -22,15 +21,20 @@ from confluent_kafka.admin import AdminClient
 from kafka import KafkaAdminClient
 
 from model.hosts.observing.observing import CLIENT_ID
+from model.hosts.quorum.voter_disk import format_folder
+from model.metadata_log.encoder import encode_record
+from model.observer.messages import Address
 from model.sandbox.java import java_environment
 from tests.authority import Authority
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.releases import Installation
 from tests.harness.kafka import KafkaProcess, free_ports
+from tests.harness.logged_process import LoggedProcess
+from tests.harness.quorum_voters import CLUSTER_ID, VoterProcess, directory_id, voter_set
 from tests.harness.waiting import eventually
 
-CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
-
+LEVELS = {"3.9.1": 21, "4.4.0": 33}
+"""metadata.version of a new cluster."""
 _SETTINGS = """
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,COUNTED:PLAINTEXT,CONTROLLER:PLAINTEXT
@@ -67,8 +71,12 @@ class KraftCluster:
         counts_controllers: bool = False,
         as_release: str = "",
         features: Sequence[str] = (),
+        ours: int = 0,
     ) -> None:
-        """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL."""
+        """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL.
+
+        `ours`: a voter that is one of ours, and no broker; 1 is the only voter.
+        """
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
@@ -76,12 +84,18 @@ class KraftCluster:
         self._formatted += tuple(word for feature in features for word in ("--feature", feature))
         ports = free_ports()
         self._controllers = {number: next(ports) for number in range(1, voters + 1)}
-        self._ports = {number: next(ports) for number in range(1, size + 1)}
+        self._ports = {number: next(ports) for number in range(1, size + 1) if number != ours}
         self._behind = {number: next(ports) for number in self._ports}
         self._counters = {number: ApiCounter(f"127.0.0.1:{port}") for number, port in self._behind.items()}
         counted = self._controllers if counts_controllers else {}
         self._voter_counters = {number: ApiCounter(f"127.0.0.1:{port}", CLIENT_ID) for number, port in counted.items()}
-        self._nodes = {number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports}
+        self._nodes: dict[int, LoggedProcess] = {
+            number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports
+        }
+        if ours:
+            options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
+            options = (*options, "--session-timeout-ms", "6000")
+            self._nodes[ours] = VoterProcess(self.metadata_folder(ours).parent, self._controllers[ours], *options)
 
     @property
     def counted(self) -> str:
@@ -117,6 +131,10 @@ class KraftCluster:
     def link(self, voter: int) -> ApiCounter:
         """What all others reach a voter by, where controllers are counted."""
         return self._voter_counters[voter]
+
+    def log(self, number: int) -> str:
+        """What a node said."""
+        return self._nodes[number].log
 
     @property
     def nodes(self) -> Mapping[int, bool]:
@@ -186,18 +204,28 @@ class KraftCluster:
     @staticmethod
     def directory_id(number: int) -> str:
         """Of a node's only log directory."""
-        return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
+        return directory_id(number)
+
+    @property
+    def ways(self) -> dict[int, Address]:
+        """Where each voter listens."""
+        return {number: ("127.0.0.1", port) for number, port in self._controllers.items()}
 
     def metadata_folder(self, number: int) -> Path:
         """Where a node keeps the metadata log."""
         return self.folder / f"node-{number}" / "logs" / "__cluster_metadata-0"
 
     def restore(self) -> None:
-        """Starts all nodes that do not run, and waits until no broker is fenced."""
+        """Starts all nodes that do not run, and waits until no broker is fenced; a voter of ours last."""
+        if 1 not in self._ports and not self._nodes[1].running:
+            self._nodes[1].start()
+        for number in self._ports:
+            if not self._nodes[number].running:
+                self._nodes[number].start()
+        eventually(lambda: self.living() == set(self._ports), "all nodes", 150, standing=self._last_words)
         for node in self._nodes.values():
             if not node.running:
                 node.start()
-        eventually(lambda: self.living() == set(self._ports), "all nodes", 150, standing=self._last_words)
 
     def _last_words(self) -> str:
         """Of the nodes that are not living."""
@@ -206,7 +234,7 @@ class KraftCluster:
 
     def living(self) -> set[int]:
         """The brokers that are not fenced, as each one tells that runs: none answers before it is unfenced itself."""
-        told = [self._told_by(number) for number, node in self._nodes.items() if node.running]
+        told = [self._told_by(number) for number in self._ports if self._nodes[number].running]
         return set.intersection(*told) if told else set()
 
     def _told_by(self, number: int) -> set[int]:
@@ -226,18 +254,15 @@ class KraftCluster:
     def _format(self, number: int) -> None:
         path = self._properties(number)
         path.parent.mkdir()
-        own = f"PLAINTEXT://127.0.0.1:{self._ports[number]},COUNTED://"
-        roles, listeners = "broker", f"{own}127.0.0.1:{self._behind[number]}"
-        advertised = f"{own}{self._counters[number].address}"
-        if number in self._controllers:
-            listeners = f"{listeners},CONTROLLER://127.0.0.1:{self._controllers[number]}"
-            roles, advertised = "broker,controller", f"{advertised},CONTROLLER://{self._advertised(number)}"
-        path.write_text(
-            f"process.roles={roles}\nnode.id={number}\nbroker.rack=r{number}\nlisteners={listeners}\n"
-            f"advertised.listeners={advertised}\n"
-            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={path.parent / 'logs'}\n{_SETTINGS}"
-        )
+        if number in self._ports:
+            self._configure(number)
         logs = path.parent / "logs"
+        if number == 1 and number not in self._ports:
+            voters = voter_set(self._controllers, 1)
+            level = {"name": "metadata.version", "featureLevel": LEVELS[self.kafka.release.version]}
+            first = [encode_record("FeatureLevelRecord", 0, level)]
+            format_folder(logs, CLUSTER_ID, voters.voters[0].key, voters, first)
+            return
         if number == 1:
             voters = ",".join(
                 f"{voter}@{self._advertised(voter)}:{self.directory_id(voter)}" for voter in self._controllers
@@ -249,6 +274,20 @@ class KraftCluster:
             logs.mkdir()
         (logs / "meta.properties").write_text(
             f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={self.directory_id(number)}\n"
+        )
+
+    def _configure(self, number: int) -> None:
+        path = self._properties(number)
+        own = f"PLAINTEXT://127.0.0.1:{self._ports[number]},COUNTED://"
+        roles, listeners = "broker", f"{own}127.0.0.1:{self._behind[number]}"
+        advertised = f"{own}{self._counters[number].address}"
+        if number in self._controllers:
+            listeners = f"{listeners},CONTROLLER://127.0.0.1:{self._controllers[number]}"
+            roles, advertised = "broker,controller", f"{advertised},CONTROLLER://{self._advertised(number)}"
+        path.write_text(
+            f"process.roles={roles}\nnode.id={number}\nbroker.rack=r{number}\nlisteners={listeners}\n"
+            f"advertised.listeners={advertised}\n"
+            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={path.parent / 'logs'}\n{_SETTINGS}"
         )
 
 

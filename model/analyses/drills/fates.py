@@ -22,8 +22,7 @@ from model.cluster.ids import NO_LEADER
 from model.controller.elections import Ballot, Liveness, Strategy, remove_from_isr
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import UNLED, LeaderAndIsr, ReplicaAssignment
-from model.kraft_controller.levels import Levels
-from model.kraft_controller.partition_change import Asked, Election, Registration, applied, change_of
+from model.kraft_controller.partition_change import Asked, Election, Levels, Registration, applied, change_of
 
 Column = NDArray[Any]
 Numbers = NDArray[np.int64]

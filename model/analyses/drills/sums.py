@@ -31,7 +31,7 @@ from model.analyses.drills.fates import (
     summed,
 )
 from model.controller.generations import GENERATIONS
-from model.kraft_controller.levels import Levels
+from model.kraft_controller.partition_change import Levels
 
 Ints = NDArray[np.int32]
 Bounds = tuple[int, int]

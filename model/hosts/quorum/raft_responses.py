@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from model.hosts.kafka_descriptions import METADATA_TOPIC
 from model.hosts.observing.controller_wire import METADATA_TOPIC_ID
-from model.hosts.quorum.raft_requests import API_KEYS, only_partition
+from model.hosts.quorum.raft_requests import API_KEYS, LISTENER, only_partition
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import MalformedError, error_code, error_name
+from model.hosts.wire.names import ApiKey, MalformedError, error_code, error_name, topic_uuid
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
 from model.raft.messages import (
     AddVoter,
@@ -26,6 +26,8 @@ from model.raft.messages import (
     UpdateVoter,
     VoteAnswer,
 )
+from model.raft.node import Leader, Node
+from model.raft.raft_log import ReplicaKey
 
 _AS_BEFORE: Final = {(52, 2): 1}
 """An API and a version whose response has the form of an older one's."""
@@ -209,4 +211,70 @@ def _read_snapshot_answer(body: Any, told: Any) -> SnapshotAnswer:
         int(told.size),
         int(told.position),
         bytes(told.unaligned_records or b""),
+    )
+
+
+OBSERVED_MS = 300_000
+"""An observer that has not fetched for so long is not told of any more."""
+
+
+def quorum_described(node: Node, version: int, now_ms: int, wall_ms: int) -> Entity:
+    """The quorum, as only its leader tells of it (DescribeQuorum). `wall_ms` is what calendars say at `now_ms`."""
+    module = shapes(ApiKey.DESCRIBE_QUORUM, version, "response")
+    role = node.role
+    if not isinstance(role, Leader):
+        partition = _described_partition(module, node, "NOT_LEADER_OR_FOLLOWER", UNKNOWN, ((), ()))
+        return _quorum_response(module, node, partition)
+
+    def told(key: ReplicaKey) -> Entity:
+        progress, is_me = role.replicas.get(key.id), key.id == node.key.id
+        times = [None, None] if progress is None else [progress.fetched_ms, progress.caught_up_ms]
+        fetched, caught_up = (UNKNOWN if time is None else wall_ms - now_ms + time for time in times)
+        return shaped(
+            module.ReplicaState,
+            replica_id=key.id,
+            replica_directory_id=None if key.directory is None else topic_uuid(key.directory),
+            log_end_offset=node.log.end if is_me else UNKNOWN if progress is None else progress.end,
+            last_fetch_timestamp=wall_ms if is_me else fetched,
+            last_caught_up_timestamp=wall_ms if is_me else caught_up,
+        )
+
+    voters = node.log.voters
+    observers = tuple(
+        told(progress.key)
+        for progress in role.replicas.values()
+        if not voters.has(progress.key) and now_ms - progress.fetched_ms < OBSERVED_MS
+    )
+    replicas = (tuple(told(voter.key) for voter in voters.voters), observers)
+    return _quorum_response(module, node, _described_partition(module, node, "NONE", role.high_watermark, replicas))
+
+
+def _described_partition(
+    module: Any, node: Node, error: str, mark: int, replicas: tuple[tuple[Entity, ...], tuple[Entity, ...]]
+) -> Entity:
+    return shaped(
+        module.PartitionData,
+        partition_index=0,
+        error_code=error_code(error),
+        error_message=None,
+        leader_id=node.persisted.leader,
+        leader_epoch=node.epoch,
+        high_watermark=mark,
+        current_voters=replicas[0],
+        observers=replicas[1],
+    )
+
+
+def _quorum_response(module: Any, node: Node, partition: Entity) -> Entity:
+    nodes = tuple(
+        module.Node(node_id=voter.key.id, listeners=(module.Listener(name=LISTENER, host=host, port=port),))
+        for voter in (node.log.voters.voters if hasattr(module, "Node") else ())
+        for host, port in ([voter.address] if voter.address else [])
+    )
+    return shaped(
+        module.DescribeQuorumResponse,
+        error_code=error_code("NONE"),
+        error_message=None,
+        topics=(module.TopicData(topic_name=METADATA_TOPIC, partitions=(partition,)),),
+        nodes=nodes,
     )

@@ -294,6 +294,14 @@ def _api_versions(version: int) -> Entity:
     return shaped(shape, client_software_name="kdrill", client_software_version="1")
 
 
+async def supported_features(connection: Connection, timeout_s: float) -> Mapping[str, tuple[int, int]]:
+    """Which levels of which features the other side knows; before version 4 without those that begin at 0."""
+    shape = connection.request_shapes(API_VERSIONS_KEY).ApiVersionsRequest
+    request = shaped(shape, client_software_name="kdrill", client_software_version="1")
+    told = getattr(await connection.ask(request, timeout_s), "supported_features", ())
+    return {str(each.name): (int(each.min_version), int(each.max_version)) for each in told}
+
+
 FIRST_BACKOFF_S = 0.05
 LONGEST_BACKOFF_S = 1.0
 """Kafka's `reconnect.backoff.ms` and `reconnect.backoff.max.ms`."""

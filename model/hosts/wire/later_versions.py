@@ -3,14 +3,17 @@ all others are.
 
 Fetch v18 (KIP-1166, Kafka 4.1) tells the high watermark that the asker knows; the response is v17's.
 DescribeCluster v2 (KIP-1073, Kafka 4.0) asks for fenced brokers, too.
+BrokerHeartbeat v2 (KIP-1066, Kafka 4.3) tells of cordoned log directories; the response is v1's.
 Source: `FetchRequest.json` and `FetchResponse.json` (4.1), `DescribeClusterRequest.json` and
-`DescribeClusterResponse.json` (4.0).
+`DescribeClusterResponse.json` (4.0), `BrokerHeartbeatRequest.json` (4.3).
 """
 
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from kio.schema.broker_heartbeat.v1 import request as broker_heartbeat
+from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.fetch.v17.request import ForgottenTopic, ReplicaState
 from kio.schema.fetch.v17.response import (
@@ -29,6 +32,8 @@ from kio.static.constants import EntityType
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 __all__ = [
+    "BrokerHeartbeatRequest",
+    "BrokerHeartbeatResponse",
     "DescribeClusterBroker",
     "DescribeClusterRequest",
     "DescribeClusterResponse",
@@ -160,3 +165,11 @@ class DescribeClusterResponse:
     controller_id: BrokerId = field(metadata=_of("int32"), default=BrokerId(-1))
     brokers: tuple[DescribeClusterBroker, ...]
     cluster_authorized_operations: i32 = field(metadata=_of("int32"), default=_NO_OPERATIONS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerHeartbeatRequest(broker_heartbeat.BrokerHeartbeatRequest):
+    """What a broker says of itself."""
+
+    __version__: ClassVar[i16] = i16(2)
+    cordoned_log_dirs: tuple[uuid.UUID | None, ...] | None = field(metadata=_of("uuid", tag=1), default=None)

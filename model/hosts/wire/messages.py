@@ -28,6 +28,7 @@ _TYPES = {"request": EntityType.request, "response": EntityType.response}
 _LATER: Final[Mapping[tuple[int, int], tuple[type[Entity], type[Entity]]]] = {
     (1, 18): (later_versions.FetchRequest, later_versions.FetchResponse),
     (52, 2): (vote_v2.VoteRequest, vote_v2.VoteResponse),
+    (63, 2): (later_versions.BrokerHeartbeatRequest, later_versions.BrokerHeartbeatResponse),
     (60, 2): (later_versions.DescribeClusterRequest, later_versions.DescribeClusterResponse),
 }
 """Versions that `kio` does not have: API and version → the classes of its request and of its response."""

@@ -228,6 +228,15 @@ class Api(NamedTuple):
     until_gone: bool = False
 
 
+class Features(NamedTuple):
+    """What ApiVersions tells of features (KIP-584): levels that are known here, and those that hold in the cluster."""
+
+    supported: Mapping[str, tuple[int, int]]
+    finalized: Mapping[str, int]
+    epoch: int = -1
+
+
+NO_FEATURES: Final = Features({}, {})
 Paces = Callable[[Request, Answers], Awaitable[Entity | None]]
 """Lets a request be answered, and says in `mute_ms` for how long its connection is not read from then."""
 
@@ -242,7 +251,9 @@ class Server:
         listener: str = "PLAINTEXT",
         limits: ServerLimits | None = None,
         pace: Paces | None = None,
+        features: Callable[[], Features] = lambda: NO_FEATURES,
     ) -> None:
+        self._features = features
         self._pace = pace
         self._listener = listener
         self._apis = {**apis, API_VERSIONS_KEY: Api(0, 4, self._api_versions)}
@@ -345,7 +356,7 @@ class Server:
         names = (getattr(body, "client_software_name", "-"), getattr(body, "client_software_version", "-"))
         if request.start.version >= FIRST_WITH_NAMES and not all(map(_CLIENT_NAME.fullmatch, names)):
             return _versions(request.start.version, {}, ErrorCode.invalid_request)
-        return _versions(request.start.version, self._apis)
+        return _versions(request.start.version, self._apis, features=self._features())
 
 
 def failure_line(start: RequestStart, peer: str, error: Exception) -> str:
@@ -361,11 +372,28 @@ async def _failed(request: Request) -> Entity:
     return answer
 
 
-def _versions(version: int, apis: Mapping[int, Api], error: ErrorCode = ErrorCode.none) -> Entity:
+def _versions(
+    version: int, apis: Mapping[int, Api], error: ErrorCode = ErrorCode.none, features: Features = NO_FEATURES
+) -> Entity:
     """The ranges of these APIs. An unknown version of ApiVersions is answered in version 0 with its own (KIP-511)."""
     module = shapes(API_VERSIONS_KEY, version, "response")
     keys = tuple(
         module.ApiVersion(api_key=key, min_version=api.lowest, max_version=api.highest)
         for key, api in sorted(apis.items())
     )
-    return shaped(module.ApiVersionsResponse, error_code=error, api_keys=keys, throttle_time=NOT_THROTTLED)
+    values: dict[str, object] = {"error_code": error, "api_keys": keys, "throttle_time": NOT_THROTTLED}
+    if hasattr(module, "SupportedFeatureKey"):
+        values.update(_told_features(module, version, features))
+    return shaped(module.ApiVersionsResponse, **values)
+
+
+def _told_features(module: Any, version: int, told: Features) -> Mapping[str, object]:
+    """Before version 4 without features whose levels begin at 0 (KAFKA-17011)."""
+    supported = tuple(
+        module.SupportedFeatureKey(name=name, min_version=low, max_version=high)
+        for name, (low, high) in told.supported.items()
+        if low or version >= 4
+    )
+    shape = module.FinalizedFeatureKey
+    levels = tuple(shape(name=name, max_version_level=at, min_version_level=at) for name, at in told.finalized.items())
+    return {"supported_features": supported, "finalized_features": levels, "finalized_features_epoch": told.epoch}

@@ -10,18 +10,17 @@ from typing import Any
 
 from model.cluster.cluster_image import EMPTY
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
-from model.kraft_controller.decide import KraftEvent, decide
-from model.kraft_controller.levels import Levels
-from model.kraft_controller.partition_change import PartitionChange, Registration
-from model.kraft_controller.records import (
+from model.kraft_controller.cluster import (
     BrokerRegistered,
     ConfigWritten,
+    KraftCluster,
     MetadataRecord,
     PartitionChanged,
     PartitionCreated,
     TopicCreated,
 )
+from model.kraft_controller.decide import KraftEvent, decide
+from model.kraft_controller.partition_change import Levels, PartitionChange, Registration
 
 SHORT = {"leader": "l", "isr": "I", "replicas": "R", "removing": "rm", "adding": "ad", "elr": "E",
          "last_known_elr": "K", "recovering": "RS", "directories": "D"}  # fmt: skip

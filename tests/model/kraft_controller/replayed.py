@@ -15,7 +15,20 @@ import msgspec
 
 from model.cluster.cluster_image import EMPTY
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import (
+    BrokerChanged,
+    BrokerRegistered,
+    BrokerUnregistered,
+    ConfigWritten,
+    ElrCleared,
+    FeatureWritten,
+    KraftCluster,
+    MetadataRecord,
+    PartitionChanged,
+    PartitionCreated,
+    TopicCreated,
+    TopicRemoved,
+)
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerRegisters,
@@ -26,28 +39,16 @@ from model.kraft_controller.decide import (
     UnregisterWanted,
     decide,
 )
-from model.kraft_controller.levels import Levels
-from model.kraft_controller.partition_change import Election, PartitionChange, Registration
-from model.kraft_controller.reassignments import AlterPartitionReassignments, Reassignment, alter_reassignments
-from model.kraft_controller.records import (
-    BrokerChanged,
-    BrokerRegistered,
-    BrokerUnregistered,
-    ConfigWritten,
-    ElrCleared,
-    FeatureWritten,
-    MetadataRecord,
-    PartitionChanged,
-    PartitionCreated,
-    TopicCreated,
-    TopicRemoved,
-)
+from model.kraft_controller.partition_change import Election, Levels, PartitionChange, Registration
 from model.kraft_controller.requests import (
     AlterPartition,
+    AlterPartitionReassignments,
     AssignReplicasToDirs,
     ElectLeaders,
     Proposal,
+    Reassignment,
     alter_partition,
+    alter_reassignments,
     assign_replicas_to_dirs,
     elect_leaders,
 )

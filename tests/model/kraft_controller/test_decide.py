@@ -14,7 +14,14 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import KraftMetadata
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import (
+    BrokerChanged,
+    BrokerRegistered,
+    BrokerUnregistered,
+    KraftCluster,
+    MetadataRecord,
+    PartitionChanged,
+)
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerRegisters,
@@ -25,15 +32,7 @@ from model.kraft_controller.decide import (
     UnregisterWanted,
     decide,
 )
-from model.kraft_controller.levels import HIGHEST_LEVELS, Levels, levels_of, release_of
-from model.kraft_controller.partition_change import PartitionChange
-from model.kraft_controller.records import (
-    BrokerChanged,
-    BrokerRegistered,
-    BrokerUnregistered,
-    MetadataRecord,
-    PartitionChanged,
-)
+from model.kraft_controller.partition_change import HIGHEST_LEVELS, Levels, PartitionChange, levels_of, release_of
 from tests.model.drills.clusters import cluster
 
 REPLICAS = {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2), 3: (1, 3, 2)}

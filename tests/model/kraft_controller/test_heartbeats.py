@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, KraftCluster
 from model.kraft_controller.decide import BrokerRegisters, BrokerSilent, decide
 from model.kraft_controller.heartbeats import (
     Heartbeat,
@@ -23,9 +23,7 @@ from model.kraft_controller.heartbeats import (
     next_pace,
     registration_error,
 )
-from model.kraft_controller.levels import HIGHEST_LEVELS, Levels
-from model.kraft_controller.partition_change import LOST
-from model.kraft_controller.records import BrokerChanged, BrokerRegistered
+from model.kraft_controller.partition_change import HIGHEST_LEVELS, LOST, Levels
 from tests.model.kraft_controller.clusters import active, made, part, told
 
 S = [part(1, 2, 3), part(2, 3, 1), part(3, 1, 2), part(1, 3, 2)]

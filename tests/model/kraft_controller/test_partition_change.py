@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from model.kraft_controller.levels import HIGHEST_LEVELS, Levels
 from model.kraft_controller.partition_change import (
+    HIGHEST_LEVELS,
     Asked,
     Election,
+    Levels,
     PartitionChange,
     Registration,
     applied,

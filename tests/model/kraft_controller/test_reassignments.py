@@ -8,13 +8,17 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import BrokerRegistered, KraftCluster
 from model.kraft_controller.decide import BrokerSilent, decide
-from model.kraft_controller.levels import HIGHEST_LEVELS, Levels
-from model.kraft_controller.partition_change import MIGRATING, UNASSIGNED
-from model.kraft_controller.reassignments import AlterPartitionReassignments, Reassignment, alter_reassignments
-from model.kraft_controller.records import BrokerRegistered
-from model.kraft_controller.requests import AlterPartition, Proposal, alter_partition
+from model.kraft_controller.partition_change import HIGHEST_LEVELS, MIGRATING, UNASSIGNED, Levels
+from model.kraft_controller.requests import (
+    AlterPartition,
+    AlterPartitionReassignments,
+    Proposal,
+    Reassignment,
+    alter_partition,
+    alter_reassignments,
+)
 from tests.model.kraft_controller.clusters import RELEASES_OF_4, active, made, part, told
 
 P0 = TopicPartition("foo", 0)

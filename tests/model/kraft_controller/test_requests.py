@@ -8,11 +8,9 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, ConfigWritten, KraftCluster
 from model.kraft_controller.decide import BrokerCaughtUp, BrokerSilent, DirectoriesFailed, ShutdownWanted, decide
-from model.kraft_controller.levels import Levels
-from model.kraft_controller.partition_change import LOST, UNASSIGNED, Election, Registration
-from model.kraft_controller.records import BrokerChanged, BrokerRegistered, ConfigWritten
+from model.kraft_controller.partition_change import LOST, UNASSIGNED, Election, Levels, Registration
 from model.kraft_controller.requests import (
     MOST_ELECTIONS,
     AlterPartition,

@@ -6,10 +6,16 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import METADATA_VERSION, TopicPartition
-from model.kraft_controller.cluster import EVERY_BROKER, KraftCluster
+from model.kraft_controller.cluster import (
+    EVERY_BROKER,
+    BrokerChanged,
+    ConfigWritten,
+    ElrCleared,
+    FeatureWritten,
+    KraftCluster,
+)
 from model.kraft_controller.decide import BrokerCaughtUp, BrokerSilent, KraftEvent, decide
-from model.kraft_controller.levels import ELR_FEATURE, Levels
-from model.kraft_controller.records import BrokerChanged, ConfigWritten, ElrCleared, FeatureWritten
+from model.kraft_controller.partition_change import ELR_FEATURE, Levels
 from model.kraft_controller.settings import Setting, Upgrade, alter_configs, update_feature
 from tests.model.kraft_controller.clusters import RELEASES_OF_4, active, after, made, part
 

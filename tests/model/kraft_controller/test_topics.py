@@ -14,19 +14,18 @@ from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.kraft_controller.cluster import KraftCluster
-from model.kraft_controller.decide import BrokerSilent
-from model.kraft_controller.levels import Levels
-from model.kraft_controller.partition_change import UNASSIGNED
-from model.kraft_controller.placement import PlacementError, StripedPlacer, Usable
-from model.kraft_controller.records import (
+from model.kraft_controller.cluster import (
     BrokerRegistered,
     ConfigWritten,
     ElrCleared,
+    KraftCluster,
     PartitionCreated,
     TopicCreated,
     TopicRemoved,
 )
+from model.kraft_controller.decide import BrokerSilent
+from model.kraft_controller.partition_change import UNASSIGNED, Levels
+from model.kraft_controller.placement import PlacementError, StripedPlacer, Usable
 from model.kraft_controller.requests import Answer
 from model.kraft_controller.topics import (
     MOST_PARTITIONS,

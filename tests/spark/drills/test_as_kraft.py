@@ -11,7 +11,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import KraftMetadata
 from model.drills.drill import run
 from model.drills.scenario import Scenario
-from model.kraft_controller.levels import ELR_FEATURE, HIGHEST_LEVELS
+from model.kraft_controller.partition_change import ELR_FEATURE, HIGHEST_LEVELS
 from tests.model.drills.clusters import EPOCH, cluster
 from tests.spark.drills.images import settings as some_settings
 from tests.spark.drills.test_what_if import played, swept

@@ -23,7 +23,7 @@ from model.analyses.forecast.machine import (
 from model.analyses.image_arrays import topics_of
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import KraftMetadata
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import KraftCluster, PartitionChanged
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerRegisters,
@@ -32,8 +32,7 @@ from model.kraft_controller.decide import (
     KraftEvent,
     decide,
 )
-from model.kraft_controller.levels import ELR_FEATURE, Levels
-from model.kraft_controller.records import PartitionChanged
+from model.kraft_controller.partition_change import ELR_FEATURE, Levels
 from tests.model.drills.clusters import cluster, topic
 from tests.model.kraft_controller.clusters import active, made, part
 

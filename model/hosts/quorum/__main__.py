@@ -1,0 +1,90 @@
+"""Runs a voter of a KRaft quorum until SIGTERM: `python -m model.hosts.quorum FOLDER --port 9093 --quorum HOST:PORT,…`.
+
+FOLDER was formatted, by Kafka's own tool perhaps. It prints one line once it takes part, `listening on HOST:PORT`; all
+else goes to standard error.
+"""
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+import time
+from pathlib import Path
+
+from model.hosts.process import without_hypothesis
+
+with without_hypothesis():
+    from model.hosts.quorum.active_controller import ActiveController
+    from model.hosts.quorum.operator_requests import controller_apis
+    from model.hosts.quorum.quorum_voter import QuorumVoter
+    from model.hosts.quorum.voter_disk import VoterDisk, identity
+    from model.hosts.wire.names import WireError
+    from model.log.names import DamagedFileError
+    from model.observer.messages import Address
+    from model.raft.node import Settings
+    from model.raft.raft_log import ReplicaKey, Voter, VoterSet
+
+
+def main() -> int:
+    """Exit code 0 after SIGTERM or SIGINT, 1 when it could not start or go on, 2 for a wrong call."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        return asyncio.run(_run(_arguments()))
+    except (OSError, DamagedFileError, WireError) as error:
+        print(f"kdrill voter: {error}", file=sys.stderr)
+        return 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m model.hosts.quorum", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="has meta.properties and __cluster_metadata-0")
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen; others are told the same")
+    parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
+    parser.add_argument("--quorum", type=_addresses, default=(), help="HOST:PORT,… who is asked for the leader")
+    parser.add_argument("--voters", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where no log names them")
+    defaults = Settings()
+    parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
+    parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
+    parser.add_argument("--session-timeout-ms", type=int, default=9_000, help="a broker so long silent is fenced")
+    return parser.parse_args()
+
+
+def _addresses(text: str) -> tuple[Address, ...]:
+    return tuple(_address(each) for each in text.split(","))
+
+
+def _address(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    return host, int(port)
+
+
+def _voters(text: str) -> VoterSet:
+    pairs = (each.partition("@") for each in text.split(","))
+    return VoterSet.of((Voter(ReplicaKey(int(id_)), _address(address)) for id_, _, address in pairs), 0)
+
+
+async def _run(given: argparse.Namespace) -> int:
+    cluster_id, key = identity(given.folder)
+    disk = VoterDisk(given.folder, given.voters, time.time_ns() // 1_000_000)
+    for line in disk.recovery.sentences():
+        logging.info("%s", line)
+    settings = Settings(election_timeout_ms=given.election_timeout_ms, fetch_timeout_ms=given.fetch_timeout_ms)
+    bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
+    voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
+    controller = ActiveController(voter, cluster_id, given.session_timeout_ms)
+    voter.machine, voter.features = controller, controller.features
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, voter.stop)
+    port = await voter.start(given.host, given.port, controller_apis(controller))
+    print(f"listening on {given.host}:{port}", flush=True)
+    fault = await voter.ended
+    if fault:
+        logging.error("the voter ends: %s", fault)
+    await voter.close()
+    return 1 if fault else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

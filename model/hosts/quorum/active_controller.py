@@ -1,0 +1,182 @@
+"""The controller of a voter's node: while its voter leads it decides, by the rules of KRaft's own controllers.
+
+What is decided is written to the voter's log, and told once it is committed. While another one leads, or before the log
+is read up to the own election, nobody is told anything. Who asks what is `controller_requests`' business.
+"""
+
+import asyncio
+import heapq
+import logging
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from model.cluster.ids import METADATA_VERSION
+from model.cluster.whole_file import MOST_SETTINGS, read_whole
+from model.hosts.quorum.control_batches import data_batch
+from model.hosts.quorum.controller_state import ControllerState, values_of
+from model.hosts.quorum.quorum_voter import KRAFT_VERSION, KRAFT_VERSIONS, QuorumVoter
+from model.hosts.wire.server import Features
+from model.kraft_controller.cluster import MetadataRecord
+from model.kraft_controller.decide import BrokerSilent, KraftEvent, ShutdownWanted, decide
+from model.kraft_controller.heartbeats import SESSION_MS, left_at, look
+from model.kraft_controller.partition_change import HIGHEST_LEVELS, KRAFT_OF_3_3, NEWEST
+from model.metadata_log.encoder import encode_record
+
+IDLE_MS: Final = 500
+"""A NoOp is written as often (`metadata.max.idle.interval.ms`)."""
+LOOK_MS: Final = 50
+"""How often sessions are looked at."""
+_LOGGER = logging.getLogger(__name__)
+
+
+class NotActiveError(Exception):
+    """Another controller is active, or none."""
+
+
+class ActiveController:
+    """The state machine of a voter; `state` is there while it is the active controller."""
+
+    def __init__(self, voter: QuorumVoter, cluster_id: str, session_ms: float = SESSION_MS) -> None:
+        self.voter = voter
+        self.state: ControllerState | None = None
+        self.session_ms = session_ms
+        self._cluster_id = cluster_id
+        self._claim: tuple[int, int] | None = None
+        self._mark = 0
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._asked = 0
+        self._work: asyncio.Task[None] | None = None
+
+    # What its voter tells.
+
+    def leads(self, epoch: int, start: int) -> None:
+        self._claim = epoch, start
+
+    def steps_down(self) -> None:
+        self._claim = self.state = None
+        if self._work is not None:
+            self._work.cancel()
+            self._work = None
+        for *_, waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_exception(NotActiveError())
+        self._waiting.clear()
+
+    def committed(self, high_watermark: int) -> None:
+        self._mark = high_watermark
+        while self._waiting and self._waiting[0][0] <= high_watermark:
+            waiting = heapq.heappop(self._waiting)[2]
+            if not waiting.done():
+                waiting.set_result(None)
+        if self._claim is not None and self._work is None and high_watermark > self._claim[1]:
+            self._work = asyncio.get_running_loop().create_task(self._rule())
+            self._work.add_done_callback(self._fail)
+
+    def _fail(self, work: asyncio.Task[None]) -> None:
+        """A defect ends the process, as in Kafka: another controller may do better."""
+        if not work.cancelled() and work.exception() is not None:
+            _LOGGER.error("the controller cannot go on", exc_info=work.exception())
+            self.steps_down()
+            self.voter.stop()
+
+    # Its term.
+
+    async def _rule(self) -> None:
+        state = ControllerState(self.voter.disk, self._cluster_id)
+        if state.is_new:
+            self._append(self._first_records())
+            state = ControllerState(self.voter.disk, self._cluster_id)
+        state.memory = state.memory.after_failover(state.cluster, now_ms())
+        self.state = state
+        idle_ms = now_ms() + IDLE_MS
+        while True:
+            self._look_at_sessions()
+            if now_ms() >= idle_ms:
+                self.append([encode_record("NoOpRecord", 0, {})])
+                idle_ms = now_ms() + IDLE_MS
+            await asyncio.sleep(LOOK_MS / 1000)
+
+    def _first_records(self) -> list[bytes]:
+        """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""
+        folder = self.voter.disk.folder
+        for path in (folder.parent / "bootstrap.checkpoint", folder / f"{0:020d}-{0:010d}.checkpoint"):
+            if path.exists():
+                values = [value for value, _ in values_of(read_whole(path, MOST_SETTINGS)) if value is not None]
+                if values:
+                    break
+        else:
+            level = {"name": METADATA_VERSION, "featureLevel": HIGHEST_LEVELS[NEWEST]}
+            values = [encode_record("FeatureLevelRecord", 0, level)]
+        begin = encode_record("BeginTransactionRecord", 0, {"name": "Bootstrap records"})
+        return [begin, *values, encode_record("EndTransactionRecord", 0, {})]
+
+    def _look_at_sessions(self) -> None:
+        if self.state is not None:
+            seen = look(self.state.cluster, self.state.memory, now_ms(), self.session_ms)
+            self.state.memory = seen.memory
+            if seen.fenced is not None:
+                self.happens(BrokerSilent(seen.fenced))
+
+    # What is written.
+
+    @property
+    def active(self) -> ControllerState:
+        """Raises NotActiveError."""
+        if self.state is None:
+            raise NotActiveError
+        return self.state
+
+    def happens(self, event: KraftEvent) -> None:
+        """Decides on it, and writes what follows."""
+        state = self.active
+        self.write(decide(state.cluster, event).records)
+        if isinstance(event, ShutdownWanted):
+            state.memory = left_at(state.memory, event.broker, self.voter.node.log.end)
+
+    def write(self, records: Sequence[MetadataRecord]) -> None:
+        """What was decided, at the log's end."""
+        self.at_the_end()
+        if records:
+            self._append(self.active.write(records))
+
+    def append(self, values: Sequence[bytes]) -> None:
+        """Records whose bytes are known, at the log's end."""
+        self.at_the_end()
+        self.active.take(values)
+        self._append(values)
+
+    def at_the_end(self) -> None:
+        """What is written next gets the offset that the log's next record has."""
+        self.active.end = self.voter.node.log.end
+
+    def propose(self, values: Sequence[bytes]) -> None:
+        """Records that the state has taken in already."""
+        self._append(values)
+
+    def _append(self, values: Sequence[bytes]) -> None:
+        batch = data_batch(values, time.time_ns() // 1_000_000)
+        self.voter.propose(self.voter.node.epoch, ((len(values), batch),))
+
+    async def all_committed(self) -> None:
+        """All that is written so far. Raises NotActiveError where that is never known."""
+        end = self.voter.node.log.end
+        if self.state is None:
+            raise NotActiveError
+        if self._mark < end:
+            self._asked += 1
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            heapq.heappush(self._waiting, (end, self._asked, waiting))
+            await waiting
+
+    def features(self) -> Features:
+        """What ApiVersions tells."""
+        levels = {METADATA_VERSION: (KRAFT_OF_3_3, HIGHEST_LEVELS[NEWEST]), KRAFT_VERSION: KRAFT_VERSIONS}
+        if self.state is None:
+            return Features(levels, {})
+        return Features(levels, self.state.features, self._mark)
+
+
+def now_ms() -> float:
+    """Of the clock of sessions."""
+    return time.monotonic() * 1000

@@ -1,0 +1,127 @@
+"""A voter of ours in a quorum of real ones: it follows, is elected, leads and is deposed, and no record is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from model.hosts.quorum.control_batches import data_batch
+from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
+from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, VoterSet, VotersWritten
+from model.sandbox.java import java_environment
+from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.harness.kraft import KraftCluster
+from tests.harness.quorum_voters import CLUSTER_ID, Reader, directory_id, log_batches, voter_set
+from tests.harness.waiting import eventually
+
+pytestmark = pytest.mark.conformance
+OURS = 3
+NO_OP = b"\1\x14\0\0"
+LEVEL_25 = b"\1\x0c\0\x11metadata.version\0\x19\0"
+TRIES = 8
+"""To be elected: who asks first of two is a race."""
+
+
+@pytest.fixture(params=["KRaft 3.9.1", "KRaft 4.4.0"])
+def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
+    """Two real nodes, voters and brokers, and a voter of ours."""
+    folder = tmp_path_factory.mktemp("mixed-")
+    kafka = install_or_skip(request.param.removeprefix("KRaft "))
+    with KraftCluster(kafka, folder, size=3, voters=3, ours=OURS) as cluster:
+        yield cluster
+    shutil.rmtree(folder)
+
+
+def make_topic(cluster: KraftCluster, name: str) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    admin.list_topics(timeout=20)  # or the request may be lost with the broker that was only named, not known
+    admin.create_topics([NewTopic(name, 3, 2)])[name].result(60)
+
+
+def topics_of(cluster: KraftCluster) -> set[str]:
+    return set(AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0}).list_topics(timeout=20).topics)
+
+
+def real_majority_dies(cluster: KraftCluster) -> None:
+    cluster.kill(1, 2)
+    cluster.start(1)
+    cluster.start(2)
+
+
+def complaints(cluster: KraftCluster) -> list[str]:
+    """What real nodes call an error; but for a request that reached a controller which is not the active one."""
+    lines = [line for node in (1, 2) for line in cluster.log(node).splitlines() if re.search(r"\bERROR\b", line)]
+    return [line for line in lines if not re.search("CONTROLLER_REGISTRATION|Reconfiguration failed", line)]
+
+
+async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -> None:
+    reader = Reader(mixed.ways)
+    make_topic(mixed, "before")
+    await reader.read_more(2)
+    assert reader.leader in (1, 2)
+    for _ in range(TRIES):
+        epoch = reader.epoch
+        real_majority_dies(mixed)
+        await reader.read_more(1, epoch + 1)
+        if reader.leader == OURS:
+            break
+    assert reader.leader == OURS
+    led, led_epoch = len(reader.committed), reader.epoch
+    await reader.read_more(6)
+    eventually(lambda: mixed.living() == {1, 2}, "real brokers to serve under our controller")
+    make_topic(mixed, "under-ours")
+    await reader.read()
+    assert (reader.leader, reader.epoch) == (OURS, led_epoch)
+    mixed.stop(OURS)
+    mixed.restore()
+    await reader.read_more(2, led_epoch + 1)
+    assert {"before", "under-ours"} <= topics_of(mixed)
+    make_topic(mixed, "after")
+    await reader.read_more(2)
+    await asyncio.sleep(1)
+    assert complaints(mixed) == []
+    mixed.kill(1, 2, OURS)
+    logs = {node: log_batches(mixed.metadata_folder(node).parent) for node in (1, 2, OURS)}
+    assert len(reader.committed) > led + 6
+    for log in logs.values():
+        assert all(log.get(offset, data) == data for offset, data in reader.committed.items())
+    assert sum(reader.committed.items() <= log.items() for log in logs.values()) >= 2
+
+
+def dumped(kafka: Installation, file: Path) -> str:
+    words = ("--cluster-metadata-decoder", "--files", str(file))
+    command = kafka.java("kafka.tools.DumpLogSegments", *words, heap_mb=128)
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=90, env=java_environment()
+    ).stdout
+
+
+def test_its_files_are_what_kafka_reads(tmp_path: Path) -> None:
+    voters = voter_set({1: 9001, 2: 9002}, 1)
+    format_folder(tmp_path, CLUSTER_ID, ReplicaKey(1, directory_id(1)), voters, [LEVEL_25])
+    disk = VoterDisk(tmp_path, VoterSet(), 0)
+    disk.append(
+        [
+            Batch(0, 1, 4, LeaderElected(1, (1, 2), (2,))),
+            Batch(1, 3, 4, VotersWritten(voters)),
+            Batch(3, 5, 4, data_batch([NO_OP, LEVEL_25], 5)),
+        ],
+        5,
+    )
+    disk.close(0)
+    files = [tmp_path / FOLDER / f"{0:020d}.log", tmp_path / FOLDER / f"{0:020d}-{0:010d}.checkpoint"]
+    kafka = install_or_skip("3.9.1")
+    said = [dumped(kafka, file) for file in files]
+    assert all("isvalid: true" in each and "isvalid: false" not in each for each in said)
+    in_log = ("LEADER_CHANGE", "KRaftVersion", "KRaftVoters", "NO_OP_RECORD", '"featureLevel":25')
+    assert [word for word in in_log if word not in said[0]] == []
+    in_snapshot = ("SnapshotHeader", "KRaftVersion", "KRaftVoters", '"featureLevel":25', "SnapshotFooter")
+    assert [word for word in in_snapshot if word not in said[1]] == []

@@ -1,0 +1,132 @@
+"""Three voters as processes: they elect and replicate, die and come back, and nothing that was committed is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.hosts.quorum.controller_state import values_of
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.names import ApiKey, WireError, error_name
+from model.metadata_log.decoder import Decoded, decode
+from tests.harness.kafka import free_ports
+from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
+
+
+@pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
+def voters(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[int, VoterProcess]]:
+    ports = dict(enumerate(islice(free_ports(), 3), 1))
+    found = voter_processes(tmp_path, ports, request.param)
+    for voter in found.values():
+        voter.start()
+    yield found
+    for voter in found.values():
+        if voter.running:
+            voter.kill()
+
+
+def reader_of(voters: dict[int, VoterProcess]) -> Reader:
+    return Reader({node: voter.address for node, voter in voters.items()})
+
+
+async def configured(voter: VoterProcess, value: str, patience_s: float) -> str:
+    """What the controller there answers to a setting for all brokers. Raises WireError without an answer in time."""
+    connection = await Connection.open(*voter.address, "operator", 5.0)
+    try:
+        shapes = connection.request_shapes(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+        setting = shapes.AlterableConfig(name="min.insync.replicas", config_operation=0, value=value)
+        resource = shapes.AlterConfigsResource(resource_type=4, resource_name="", configs=(setting,))
+        request = shapes.IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
+        answer: Any = await connection.ask(request, patience_s)
+        return error_name(answer.responses[0].error_code) if answer.responses else ""
+    finally:
+        await connection.close()
+
+
+async def test_a_controller_acknowledges_what_outlives_it_and_nothing_else(
+    voters: dict[int, VoterProcess],
+) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    assert await configured(voters[reader.leader], "7", 30) == "NONE"
+    voters[reader.leader].kill()
+    await reader.read_more(3, reader.epoch + 1)
+    settings = [decode(value) for data in reader.committed.values() for value, _ in values_of(data)]
+    written = [each.fields for each in settings if isinstance(each, Decoded) and each.schema.name == "ConfigRecord"]
+    assert [fields["value"] for fields in written] == ["7"]
+    for node in voters.keys() - {reader.leader}:
+        voters[node].kill()
+    with pytest.raises(WireError):
+        await configured(voters[reader.leader], "8", 1.5)
+
+
+async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    for _ in range(3):
+        killed, epoch = reader.leader, reader.epoch
+        voters[killed].kill()
+        await reader.read_more(3, epoch + 1)
+        assert reader.leader != killed
+        voters[killed].start()
+        await reader.read_more()
+    await asyncio.sleep(1)
+    for voter in voters.values():
+        voter.kill()
+    logs = [voter.batches() for voter in voters.values()]
+    for log in logs:
+        assert all(log.get(offset, data) == data for offset, data in reader.committed.items())
+    assert sum(reader.committed.items() <= log.items() for log in logs) >= 2
+
+
+async def test_all_are_killed_at_once_and_go_on_where_they_were(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    for voter in voters.values():
+        voter.kill()
+    for voter in voters.values():
+        voter.start()
+    await reader.read_more(3, reader.epoch + 1)
+
+
+async def test_a_leader_that_is_stopped_hands_over(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await reader.read_more()
+    stopped, epoch = reader.leader, reader.epoch
+    began = asyncio.get_running_loop().time()
+    await asyncio.to_thread(voters[stopped].stop)
+    assert voters[stopped].exit_code() == 0
+    await reader.read_more(1, epoch + 1)
+    assert asyncio.get_running_loop().time() - began < 5
+
+
+async def test_what_a_leader_alone_has_is_not_committed_and_is_cut_later(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    old, epoch = reader.leader, reader.epoch
+    others = voters.keys() - {old}
+    for node in others:
+        voters[node].kill()
+    await asyncio.sleep(1.5)
+    await reader.read()
+    voters[old].kill()
+    tail = voters[old].batches()
+    held = [voters[node].batches() for node in others]
+    assert len(tail) > max(map(len, held))
+    assert any(reader.committed.items() <= log.items() for log in held)
+    for node in others:
+        voters[node].start()
+    await reader.read_more(3, epoch + 1)
+    voters[old].start()
+    await reader.read_more(3)
+    await asyncio.sleep(1)
+    for voter in voters.values():
+        voter.kill()
+    cut = voters[old].batches()
+    assert reader.committed.items() <= cut.items()
+    assert not tail.items() <= cut.items()
