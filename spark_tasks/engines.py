@@ -103,7 +103,7 @@ def _begun(
 IDLE_S = 600.0
 """A Spark that has had nothing to do for so long is given back."""
 NICE = 10
-"""Of Spark on this machine: what people wait for at a screen comes first, and an idle machine is its own all the same."""
+"""Of Spark on this machine: what people wait for comes first, and an idle machine is its own all the same."""
 
 
 class Engines:

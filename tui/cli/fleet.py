@@ -14,8 +14,7 @@ import msgspec
 
 from model.analyses.analysis import Wave
 from model.analyses.fleets.fleet import FIRST_MS, FLEET, NOTHING, fleet_arrays, waves
-from model.analyses.fleets.rows import FleetResult, FleetRow
-from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, left_out
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, FleetResult, FleetRow, Generator, left_out
 from model.analyses.fleets.store import (
     MOST_WORST,
     STORED_FLEET,

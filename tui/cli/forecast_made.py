@@ -36,9 +36,8 @@ from model.analyses.forecast.forecast import (
     together,
 )
 from model.analyses.forecast.given import Setting, changed, learnt_from
-from model.analyses.forecast.playing import Help, Moment, Playing, Swing
+from model.analyses.forecast.playing import Help, Moment, Playing, Swing, write_tables
 from model.analyses.forecast.statistics import is_within
-from model.analyses.forecast.store import write_tables
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes, measured
 from model.planning.plan import applied
