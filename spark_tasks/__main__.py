@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _build_archive() -> int:
-    from spark_tasks.session.spark_session import build_archive  # noqa: PLC0415 - takes pyspark
+    from spark_tasks.service import build_archive  # noqa: PLC0415 - takes pyspark
 
     os.nice(NICE)
     options = msgspec.json.decode(sys.stdin.buffer.readline() or b"{}", type=SparkOptions)

@@ -102,6 +102,8 @@ def _begun(
 
 IDLE_S = 600.0
 """A Spark that has had nothing to do for so long is given back."""
+NICE = 10
+"""Of Spark on this machine: what people wait for comes first, and an idle machine is its own all the same."""
 
 
 class Engines:
@@ -382,7 +384,7 @@ async def engines_of(engine: Engine, told: OnProgress, kept: Path | None) -> Asy
         if engine.wanted == "spark" or engines.status.jobs:
             told(_in_words(engines.status))
 
-    options = SparkOptions(build_archive=False)
+    options = SparkOptions(build_archive=False, nice=NICE)
     engines = Engines(engine.master or LOCAL, hear, kept, options=options, without=engine.without)
     patience_s = HURRY_S
     try:

@@ -23,8 +23,7 @@ import numpy as np
 
 from model.analyses.analysis import Arrays, run_here
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
-from model.analyses.fleets.rows import FleetResult
-from model.analyses.fleets.scenarios import FleetParameters, scenarios
+from model.analyses.fleets.scenarios import FleetParameters, FleetResult, scenarios
 from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.topic_image import TopicImage
 from model.drills.drill import run

@@ -19,7 +19,7 @@ from model.hosts.client_security.tls import keytool_program, openssl_program
 from model.sandbox.java import Java, find_java, zookeeper_jars
 from model.sandbox.processes import SandboxError
 from spark_tasks.messages import SparkOptions
-from spark_tasks.session.spark_session import class_archive
+from spark_tasks.session.java_process import class_archive
 
 
 class Fact(NamedTuple):

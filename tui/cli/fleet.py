@@ -14,8 +14,7 @@ import msgspec
 
 from model.analyses.analysis import Wave
 from model.analyses.fleets.fleet import FIRST_MS, FLEET, NOTHING, fleet_arrays, waves
-from model.analyses.fleets.rows import FleetResult, FleetRow
-from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, left_out
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, FleetResult, FleetRow, Generator, left_out
 from model.analyses.fleets.store import (
     MOST_WORST,
     STORED_FLEET,
@@ -133,7 +132,7 @@ class Fleet:
             for came in played(self._engine, analysis, self._arrays, parts, first=FIRST_MS, apart=apart):
                 self._take(came.result, most)
                 self._played = came.run.so_far(None)
-                came.tell(f"{self._done:,} of {self._total:,} played")
+                came.tell(f"{self.done:,} of {self._total:,} played")
                 yield came.result.rows
         except StoreError as error:
             raise click.ClickException(f"--store: {error}") from None
@@ -141,7 +140,8 @@ class Fleet:
             raise click.ClickException(f"--store: {error.filename}: {error.strerror or error}") from None
 
     @property
-    def _done(self) -> int:
+    def done(self) -> int:
+        """Scenarios that were played so far, or stored before."""
         return sum(end - begin for begin, end in self.manifest.done)
 
     def _take(self, found: FleetResult | Counted, most: int) -> None:
@@ -181,14 +181,23 @@ def _json_lines(opening: Opening, run: Fleet) -> Iterator[str]:
 
 
 def _lines(run: Fleet, limit: int) -> Iterator[str]:
-    image = run.image
-    for _ in run.play(max(limit, 0)):
-        pass
+    """After an interruption those of what was played by then, and then it goes on being one."""
+    image, interrupted = run.image, None
+    try:
+        for _ in run.play(max(limit, 0)):
+            pass
+    except KeyboardInterrupt as error:
+        if not run.done:
+            raise
+        interrupted = error
     manifest = run.manifest
     if first := not_forecast(image):
         yield first
     there = f", {run.stored:,} of them before" if run.stored else ""
-    yield plain(f"{image.provenance.source}: {so_many(manifest.scenarios, 'scenario')} played in virtual time{there}")
+    of = f"interrupted: {run.done:,} of " if interrupted is not None else ""
+    yield plain(
+        f"{image.provenance.source}: {of}{so_many(manifest.scenarios, 'scenario')} played in virtual time{there}"
+    )
     yield f"assumed: rules of Kafka {manifest.rules} and later; a broker that comes back was away for 15 min"
     if said := left_out(manifest.asked.every):
         yield f"sampled: {said}"
@@ -200,8 +209,10 @@ def _lines(run: Fleet, limit: int) -> Iterator[str]:
     for row in worst:
         name = plain(_named(row))
         yield f"{name}{' ' * (width - cells(name))}  {row.error or _figures(row)}"
-    if manifest.scenarios > len(worst):
-        yield f"… {manifest.scenarios - len(worst):,} more, none of them worse: --limit lists more"
+    if run.done > len(worst):
+        yield f"… {run.done - len(worst):,} more, none of them worse: --limit lists more"
+    if interrupted is not None:
+        raise interrupted
 
 
 def _named(row: FleetRow) -> str:

@@ -36,9 +36,8 @@ from model.analyses.forecast.forecast import (
     together,
 )
 from model.analyses.forecast.given import Setting, changed, learnt_from
-from model.analyses.forecast.playing import Help, Moment, Playing, Swing
+from model.analyses.forecast.playing import Help, Moment, Playing, Swing, write_tables
 from model.analyses.forecast.statistics import is_within
-from model.analyses.forecast.store import write_tables
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes, measured
 from model.planning.plan import applied
@@ -102,6 +101,9 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 class _Players(Playing):
     """Plays by the command's engine."""
 
+    interrupted = False
+    """Somebody wants to see what there is: nothing more is to be played."""
+
     def play(
         self, variants: Sequence[Cluster], histories: int, engine: Engine, within: float | None = None
     ) -> tuple[Tally, str]:
@@ -124,6 +126,7 @@ class _Players(Playing):
         except KeyboardInterrupt:
             if not look and not came:
                 raise
+            self.interrupted = True
             tell("interrupted: what follows is of the histories that were played by then")
         return together(came or look), by
 
@@ -163,15 +166,29 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
         except OSError as error:
             raise click.ClickException(f"--store {wish.store}: {error.strerror or error}") from None
     figures = [players.figures(tally, variants, number) for number in range(len(images))]
-    helps = _helping(players, variants[0], wish, engine) if not wish.quick else ()
+    helps, swings = _beside(players, variants[0], wish, engine)
     return Made(
         image=image, assumed=assumed, seed=players.seed, asked=wish.histories, horizon_ms=players.horizon_ms,
         figures=figures[0], cluster=variants[0], after=figures[1] if after is not None else None,
         pair=pair_of(tally, 0, 1, players.horizon_ms) if after is not None else None, change=change, actions=helps,
-        swings=_swung(players, wish, engine) if not wish.quick else (), warnings=tuple(warnings), engine=by,
+        swings=swings, warnings=tuple(warnings), engine=by,
         seconds=time.monotonic() - began_s, moments=players.moments(tally, variants),
         stopped=players.is_enough(tally, variants, wish.within),
     )  # fmt: skip
+
+
+def _beside(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[tuple[Help, ...], tuple[Swing, ...]]:
+    """What helps, and what the answer hangs on: as far as there is time and anybody wants to know."""
+    helps: tuple[Help, ...] = ()
+    swings: tuple[Swing, ...] = ()
+    if wish.quick or players.interrupted:
+        return helps, swings
+    try:
+        helps = _helping(players, base, wish, engine)
+        swings = () if players.interrupted else _swung(players, wish, engine)
+    except KeyboardInterrupt:
+        tell("interrupted: what helps, or what the answer hangs on, is left out")
+    return helps, swings
 
 
 def _helping(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[Help, ...]:

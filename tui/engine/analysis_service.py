@@ -16,7 +16,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.hosts.process import crash_line
 from model.planning.plan import Plan
 from model.planning.request import PlanError
-from spark_tasks.engines import Engines, costs_file
+from spark_tasks.engines import NICE, Engines, costs_file
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
 from spark_tasks.spark_client import EngineResult
 from tui.engine.analysis_work import worked_out
@@ -55,10 +55,6 @@ KEPT = 16
 
 LEAST_REST_S, REST = 2.0, 20
 """What is worked out again by itself rests this long, or so many times as long as it took."""
-
-
-NICE = 10
-"""Of Spark: keys and screens come first, on however few cores."""
 
 
 class AnalysisService:

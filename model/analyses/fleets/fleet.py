@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
-from model.analyses.fleets.rows import Down, FleetResult, FleetRow
-from model.analyses.fleets.scenarios import FleetParameters, FleetScenario, Scenarios
+from model.analyses.fleets.scenarios import Down, FleetParameters, FleetResult, FleetRow, FleetScenario, Scenarios
 from model.analyses.fleets.tally import Before, Downtime, Tally, lasted, tally_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_file import read_snapshot

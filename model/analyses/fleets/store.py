@@ -22,8 +22,7 @@ import pyarrow.parquet as pq
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
 from model.analyses.fleets.fleet import Stage, played, stage_of
-from model.analyses.fleets.rows import FleetRow
-from model.analyses.fleets.scenarios import FleetParameters
+from model.analyses.fleets.scenarios import FleetParameters, FleetRow
 from model.cluster.whole_file import read_whole, write_whole
 from model.hosts.process import uncollected
 

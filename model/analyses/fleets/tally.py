@@ -202,7 +202,7 @@ class Tally:
         if change is _LOST:
             self.first_leaderless = self.first_leaderless or at
             self.leaderless.add(name)
-            leaderless.setdefault(name, at)
+            leaderless[name] = at
         elif change is _LED:
             self._leaderless.end(name, at)
         elif change is _UNDER:

@@ -1,19 +1,23 @@
 """A cluster and its variants as they are played beside each other, by whoever plays them: the command, the screen.
 
 What is played is a range of histories of some variants (`parameters`); what comes of it is a Tally, which is told here
-as figures, as what helps, and as what the answer hangs on.
+as figures, as what helps, and as what the answer hangs on, and written as tables.
 """
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from model.analyses import AnalysisError
 from model.analyses.forecast.assumptions import Assumptions
 from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
 from model.analyses.forecast.figures import (
+    FORMAT,
     MINUTE_MS,
     YEAR_MS,
     Action,
@@ -26,14 +30,15 @@ from model.analyses.forecast.figures import (
     span,
     swings,
 )
-from model.analyses.forecast.forecast import ForecastParameters, Tally, arrays_of_variants
+from model.analyses.forecast.forecast import UNIT, ForecastParameters, Tally, arrays_of_variants
 from model.analyses.forecast.given import elections_of
 from model.analyses.forecast.kernel import apart, episodes_of, layout_of, play_block
-from model.analyses.forecast.lockstep import MEASURES
+from model.analyses.forecast.lockstep import EVENTS, MEASURES
 from model.analyses.forecast.sampling import Accidents, Outages, places_of
 from model.analyses.forecast.statistics import Estimate, t_interval
 from model.analyses.image_arrays import racks_of, topics_of
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.whole_file import write_whole
 from model.drills.scenario import Act, Deed, written
 from model.planning.layout import Sizes
 
@@ -235,3 +240,56 @@ def _seed(cluster: Cluster) -> int:
     for name in sorted(cluster.arrays):
         told.update(cluster.arrays[name].tobytes())
     return int.from_bytes(told.digest()[:6])
+
+
+def write_tables(folder: Path, topics: Sequence[str], tally: Tally, *, seed: int, horizon_ms: int) -> None:
+    """What histories of the first variant, the cluster as it is, came to, as Parquet for other tools; files there are
+    replaced. Raises OSError.
+
+    | table | a row is | columns |
+    |---|---|---|
+    | `units` | a unit, topic and measure | `unit`, its `first` history and number of `histories`, `topic`, `measure`, |
+    | | | `sum_ms` (partition-ms), `sum_sq` (of histories), `hit` (histories above 0), `max_ms` (of the worst one) |
+    | `histories` | a history | `history`, partition-ms by measure, partitions by event (`cut`, `gone`, …) |
+    """
+    import pyarrow as pa  # noqa: PLC0415 - takes a while to load, and few want tables
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    arrow: Any = pa  # whose stubs do not know all of this
+    parquet: Any = pq
+    about = {"format": FORMAT, "seed": str(seed), "horizon_ms": str(horizon_ms)}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, columns in _tables(topics, tally).items():
+        texts = {name: arrow.array(each).dictionary_encode() for name, each in columns.items() if each.dtype.hasobject}
+        table = arrow.table({**columns, **texts}).replace_schema_metadata(about)
+        written = arrow.BufferOutputStream()
+        parquet.write_table(table, written, compression="zstd")
+        write_whole(folder / f"{name}.parquet", memoryview(written.getvalue()))
+
+
+def _tables(topics: Sequence[str], tally: Tally) -> dict[str, dict[str, NDArray[Any]]]:
+    """Columns of both, sorted by unit, topic and measure, and by history."""
+    arrays = tally.arrays()
+    units, measures = len(arrays["unit"]), len(MEASURES)
+    each = len(topics) * measures
+
+    def by_cell(name: str) -> NDArray[Any]:
+        return arrays[name][:, 0].transpose(0, 2, 1).reshape(-1)
+
+    rows = arrays["totals"][:, 0]
+    names = (*(f"{name}_ms" for name in MEASURES), *EVENTS)
+    first = int(arrays["unit"][0]) * UNIT
+    return {
+        "units": {
+            "unit": np.repeat(arrays["unit"], each),
+            "first": np.repeat(arrays["unit"] * UNIT, each),
+            "histories": np.repeat(arrays["histories"].astype(np.int32), each),
+            "topic": np.tile(np.repeat(np.array(topics, object), measures), units),
+            "measure": np.tile(np.array(MEASURES, object), units * len(topics)),
+            "sum_ms": by_cell("sum"), "sum_sq": by_cell("squares"), "hit": by_cell("hit"), "max_ms": by_cell("largest"),
+        },
+        "histories": {
+            "history": np.arange(first, first + len(rows)),
+            **{name: rows[:, column] for column, name in enumerate(names)},
+        },
+    }  # fmt: skip

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from model.analyses.fleets.rows import Down, FleetRow
-from model.analyses.fleets.scenarios import FleetScenario
+from model.analyses.fleets.scenarios import Down, FleetRow, FleetScenario
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import TopicPartition

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from model.analyses import AnalysisError
 from model.analyses.analysis import run_here
 from model.analyses.fleets.fleet import FLEET, Stage, fleet_arrays, waves
-from model.analyses.fleets.rows import FleetRow
-from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, left_out, pairs_step, scenarios
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, FleetRow, left_out, pairs_step, scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts, read_written

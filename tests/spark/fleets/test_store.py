@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from model.analyses import AnalysisError
 from model.analyses.analysis import Wave, run_here
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
-from model.analyses.fleets.rows import FleetRow
-from model.analyses.fleets.scenarios import FleetParameters
+from model.analyses.fleets.scenarios import FleetParameters, FleetRow
 from model.analyses.fleets.store import (
     STORED_FLEET,
     Counted,

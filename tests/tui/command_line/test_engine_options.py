@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from spark_tasks.engines import run_once
+from spark_tasks.engines import engines_of, run_once
 from spark_tasks.spark_client import Engine
+from tests.benchmarks.process_memory import descendants
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tui.cli.options import compute, takes_engine
 
@@ -91,6 +92,18 @@ def told(text):
     print(text, file=sys.stderr, flush=True)
 run_once(SUMS, {"values": np.arange(9)}, SumsParameters(), Engine(master="local[2]"), told=told)
 """
+
+
+async def test_a_commands_spark_leaves_the_machine_to_what_others_wait_for():
+    """Java and its workers, too; the command itself does not stand back."""
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    async with engines_of(Engine(master="local[1]"), lambda _: None, None) as engines:
+        await engines.run(SUMS, ARRAYS, SumsParameters(), tag="polite", told=lambda _: None, kind="spark")
+        (spark, java) = engines.status.pids
+        every = [spark, java, *descendants(java)]
+        assert len(every) > 3  # Java's script is Java by now; Python's daemon and a worker are below it
+        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in every} == {min(own + 10, 19)}
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
 
 def test_an_interrupt_ends_it(tmp_path, monkeypatch: pytest.MonkeyPatch):

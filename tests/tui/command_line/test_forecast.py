@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -145,23 +146,39 @@ def test_what_makes_no_sense_is_said_in_one_line(six: Path, options: tuple[str, 
     assert said in failure(kdrill("forecast", six, "--engine", "here", *options))
 
 
-def test_what_was_played_by_then_is_kept(six: Path) -> None:
-    words = ["forecast", str(six), "--histories", "10000000", "--engine", "here", "--json", "--quick"]
-    code = (
-        "import signal, sys\n"
-        "import tui.cli.forecast_made as made\n"
-        "real = made.played\n"
-        "def played(*words, **more):\n"
-        "    for number, one in enumerate(real(*words, **more)):\n"
-        "        yield one\n"
-        "        if number: signal.setitimer(signal.ITIMER_REAL, 0.001)\n"  # in the midst of the next wave
-        "made.played = played\n"
-        "signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))\n"
-        "from tui.cli.main import main\n"
-        "sys.argv[1:] = " + repr(words) + "\n"
-        "sys.exit(main())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=240)
-    found = json.loads(done.stdout)
+INTERRUPTED = """
+import signal, sys
+import tui.cli.forecast_made as made
+real, runs = made.played, []
+def played(*words, **more):
+    runs.append(0)
+    if len(runs) == {run} and not {waves}: signal.setitimer(signal.ITIMER_REAL, 0.001)
+    for number, one in enumerate(real(*words, **more), 1):
+        yield one
+        if len(runs) == {run} and number == {waves}: signal.setitimer(signal.ITIMER_REAL, 0.001)  # amidst the next
+made.played = played
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+from tui.cli.main import main
+sys.argv[1:] = {words}
+sys.exit(main())
+"""
+
+
+def interrupted(run: int, waves: int, *words: str) -> tuple[dict[str, Any], str]:
+    """The document of a command that was interrupted after so many waves of its first, second … run."""
+    code = INTERRUPTED.format(run=run, waves=waves, words=[*words, "--engine", "here", "--json"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=240, text=True)
+    return json.loads(done.stdout), done.stderr
+
+
+def test_what_was_played_by_then_is_kept_and_nothing_more_is_begun(six: Path) -> None:
+    found, said = interrupted(1, 2, "forecast", str(six), "--histories", "10000000")
     assert (found["complete"], found["histories"]) == (False, 2_000)
-    assert b"interrupted: what follows is of the histories that were played by then" in done.stderr
+    assert (found["actions"], found["sensitivity"]) == ([], [])
+    assert "interrupted: what follows is of the histories that were played by then" in said
+
+
+def test_who_does_not_wait_for_what_helps_has_the_forecast_itself(six: Path) -> None:
+    found, said = interrupted(2, 0, "forecast", str(six), "--histories", "200")
+    assert (found["complete"], found["histories"], found["actions"]) == (True, 200, [])
+    assert "interrupted: what helps, or what the answer hangs on, is left out" in said

@@ -10,8 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from model.analyses.fleets.rows import FleetResult, FleetRow
-from model.analyses.fleets.scenarios import GENERATORS, left_out
+from model.analyses.fleets.scenarios import GENERATORS, FleetResult, FleetRow, left_out
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from tui.engine import glyphs
