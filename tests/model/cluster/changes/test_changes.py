@@ -19,6 +19,7 @@ from model.cluster.records import (
     GroupDescribed,
     GroupRemoved,
     GroupSeen,
+    MemberJoined,
     MemberLeft,
     OffsetCommitted,
     OffsetRemoved,
@@ -349,3 +350,16 @@ def test_groups_are_told_in_the_order_of_their_names() -> None:
     names = [f"g{number}" for number in range(5)]
     found = [subject for _, subject, _ in told(*(consumer(name, "c") for name in reversed(names)))]
     assert found == [f"group {name}" for name in names]
+
+
+def test_a_member_joined_when_it_says_so() -> None:
+    joined = MemberJoined(group="billing", member="c2", subscription={"orders": 1}, pattern="static", joined_ms=77)
+    assert [(one.kind, one.time_ms) for one in step(joined)] == [("member-joined", 77)]
+
+
+def test_what_is_no_longer_asked_for_is_told_in_order() -> None:
+    asked = {TopicPartition("orders", number): (1, 2) for number in (1, 0)} | {TopicPartition("a", 3): (1,)}
+    before = image(ReassignmentsRequested(targets=asked), base=BEFORE)
+    assert "reassignment request gone for 3 partitions: a-3, orders-0, orders-1" in [
+        one.text for one in step(ReassignmentsRequested(targets={}), before=before)
+    ]

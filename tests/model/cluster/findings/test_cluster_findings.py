@@ -141,6 +141,11 @@ def test_a_quorum_without_a_majority_can_elect_nobody() -> None:
                 "broker 3 fenced",
             },
         ),
+        (
+            25,
+            {9: 25, 2: 27, 4: 25},
+            {"upgrade-held-back": "nodes 4, 9 support no more than 25 (4.0-IV3), others 27 (4.1-IV1)"},
+        ),
         (33, {1: 33, 2: 99}, {"upgrade-held-back": "node 1 supports no more than 33 (4.4-IV2), others 99"}),
         (0, {1: 25}, {}),
     ],

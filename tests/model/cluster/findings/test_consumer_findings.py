@@ -85,3 +85,10 @@ def test_lag_where_log_ends_are_known() -> None:
     assert not [one for one in before.found if one.subject == "group billing"]
     assert told["lagging"].what == "4,000 records behind on 1 partition: orders-1 (4,000)"
     assert told["offset-out-of-range"].what == "1 offset beyond the end of the log: orders-2"
+
+
+@pytest.mark.parametrize(("end", "lags"), [(1_009, False), (1_010, True)])
+def test_a_group_lags_from_a_thousand_records_on(end: int, lags: bool) -> None:
+    at = TopicPartition("orders", 0)
+    told = kinds(OffsetCommitted(group="billing", partition=at, offset=10), LogEndsRead(ends={at: end}))
+    assert (told.keys() == {"lagging"}) == lags
