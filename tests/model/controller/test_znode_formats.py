@@ -9,12 +9,13 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
+from model.controller.context import NO_CONTROLLER, Activity
 from model.controller.decide import decide
 from model.controller.generations import GENERATIONS, LATEST, default_settings, generation_of
 from model.controller.znode_formats import registration_as
 from model.znodes.cluster import decode_broker
 from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
-from model.zookeeper import Answer, Create, SetData, Stat
+from model.zookeeper import Answer, Create, Delete, SetData, Stat
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, reassign_by_znode
@@ -250,3 +251,14 @@ def test_registrations_have_more_keys_from_release_to_release(release: str, keys
     assert set(json.loads(found.to_bytes())) == common | keys
     assert found.version == 1 + len(keys)
     assert decode_broker(found.to_bytes()) == found
+
+
+@pytest.mark.parametrize("release", ["2.1", "3.9"])
+def test_an_epoch_that_is_no_number_lets_nobody_be_elected(release: str) -> None:
+    cluster = cluster_of(release, 1)
+    cluster.write(SetData(CONTROLLER_EPOCH, b"many"))
+    cluster.write(Delete(CONTROLLER))
+    assert cluster.reasons[-1].startswith("/controller_epoch holds no number: nobody can be elected")
+    assert not cluster.read(CONTROLLER).ok
+    context = cluster.nodes[1].controller.context
+    assert (context.activity, context.active_id) == (Activity.INACTIVE, NO_CONTROLLER)
