@@ -88,10 +88,17 @@ def test_up_to_1_0_a_broker_stood_for_election_before_it_registered(release: str
     ("release", "paths", "cluster_id"),
     [
         ("0.8.0", 2, False),
+        ("0.8.1", 6, False),
         ("0.8.2", 6, False),
         ("0.9", 9, False),
+        ("0.10.0", 9, False),
         ("0.10.1", 9, True),
+        ("0.10.2", 9, True),
+        ("0.11", 10, True),
+        ("1.0", 11, True),
         ("1.1", 13, True),
+        ("2.7", 13, True),
+        ("2.8", 14, True),
         ("3.9", 14, True),
     ],
 )

@@ -24,6 +24,7 @@ from model.cluster.records import (
     Record,
     TopicAssigned,
     TopicDeletionRequested,
+    ViewsDiffered,
     ZnodeUnreadable,
 )
 from tests.model.cluster.build import NOW_MS, brokers, image, state, topic, written
@@ -194,6 +195,19 @@ def test_a_small_difference_is_no_skew() -> None:
     even = image(*brokers(1, 2), *topic("orders", (1, 2), partitions=4), *topic("payments", (2, 1), partitions=2))
 
     assert of_kind("leader-skew", even) == []
+
+
+def test_one_broker_alone_is_the_mean() -> None:
+    alone = image(*brokers(1), *topic("orders", (1,), partitions=100))
+    assert of_kind("leader-skew", alone) == of_kind("replica-skew", alone) == []
+
+
+@pytest.mark.parametrize(("count", "more"), [(8, []), (9, ["1 more difference"]), (11, ["3 more differences"])])
+def test_of_many_differences_eight_are_named(count: int, more: list[str]) -> None:
+    differ = image(*brokers(1), ViewsDiffered(differences={f"broker {n:02}": "it says so" for n in range(count)}))
+    found = of_kind("views-differ", differ)
+    assert [one.subject for one in found[:8]] == [f"broker {n:02}" for n in range(8)]
+    assert [one.what for one in found[8:]] == [f"{text} between what they tell and ZooKeeper" for text in more]
 
 
 def test_a_reassignment_runs_while_its_targets_live() -> None:
