@@ -9,8 +9,13 @@ from model.controller.context import Activity
 from model.controller.decide import new_controller, steps_for
 from model.controller.events_and_commands import BrokerAnswer, PartitionToStop, RequestAnswered, StopReplicaRequest
 from model.controller.generations import Settings
+from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica
+from model.controller.steps.controller_election import UNREADABLE_EPOCH, RaiseEpoch, ReadEpoch, ReleaseController
 from model.controller.steps.deletion import ConfirmDeletions, FailDeletions
+from model.controller.steps.topics import RestoreAssignment, WriteRestored
+from model.controller.topics import Partition, Topic, Topics
+from model.zookeeper import Answer, Code, Stat
 
 IN_OFFICE = new_controller(Settings(broker_id=1)).context.replace(activity=Activity.ACTIVE)
 FIRST, SECOND, KEPT = (TopicPartition("orders", number) for number in range(3))
@@ -46,3 +51,20 @@ def test_an_answer_to_stop_replica(answer: BrokerAnswer, steps: tuple[object, ..
 def test_nobody_but_the_controller_listens() -> None:
     event = RequestAnswered(broker=2, sent=SENT, answer=BrokerAnswer())
     assert steps_for(event, IN_OFFICE.replace(activity=Activity.INACTIVE)) == ()
+
+
+def test_an_epoch_that_is_no_number_is_not_raised() -> None:
+    """Up to 2.0, where the office was taken before the epoch was read."""
+    [then] = ReadEpoch().resume(IN_OFFICE, (Answer(data=b"many"),)).then
+    assert then == ReleaseController(UNREADABLE_EPOCH)
+    assert ReadEpoch().resume(IN_OFFICE, (Answer(Code.NO_NODE),)).then == (RaiseEpoch(1, None),)
+    stat = Stat(version=4)
+    assert ReadEpoch().resume(IN_OFFICE, (Answer(data=b"7", stat=stat),)).then == (RaiseEpoch(8, 4),)
+
+
+def test_what_was_added_to_a_topic_that_is_being_deleted_is_taken_out_again() -> None:
+    assigned = {number: Partition(ReplicaAssignment((1,))) for number in range(3)}
+    context = IN_OFFICE.replace(topics=Topics({"orders": Topic(None, assigned)}))
+    found = RestoreAssignment("orders").resume(context, (Answer(names=("0", "2")),))
+    assert found.then == (WriteRestored("orders", {0: ReplicaAssignment((1,)), 2: ReplicaAssignment((1,))}),)
+    assert RestoreAssignment("orders").resume(context, (Answer(Code.NO_NODE),)).then == ()
