@@ -155,6 +155,14 @@ def test_the_smallest_unit_of_a_retention_wins(given: dict[str, object], retenti
     assert topic_defaults(Settings(given))["retention.ms"] == str(retention_ms)
 
 
+@pytest.mark.parametrize(
+    ("given", "roll_ms"),
+    [({}, 168 * 3_600_000), ({"log.roll.hours": 2}, 7_200_000), ({"log.roll.hours": 2, "log.roll.ms": 4}, 4)],
+)
+def test_a_segment_is_closed_after_milliseconds_or_else_hours(given: dict[str, object], roll_ms: int) -> None:
+    assert Settings(given).roll_ms == roll_ms
+
+
 def test_a_topic_has_its_own_settings() -> None:
     broker = Settings({"min.insync.replicas": 2, "log.roll.hours": 1})
     config = {"min.insync.replicas": "3", "retention.ms": "60000", "cleanup.policy": "compact,delete"}
