@@ -11,8 +11,14 @@ from model.controller.events_and_commands import BrokerAnswer, PartitionToStop, 
 from model.controller.generations import Settings
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica
-from model.controller.steps.controller_election import UNREADABLE_EPOCH, RaiseEpoch, ReadEpoch, ReleaseController
-from model.controller.steps.deletion import ConfirmDeletions, FailDeletions
+from model.controller.steps.controller_election import (
+    UNREADABLE_EPOCH,
+    RaiseEpoch,
+    ReadEpoch,
+    ReleaseController,
+    Resign,
+)
+from model.controller.steps.deletion import ConfirmDeletions, FailDeletions, ForgetTopic
 from model.controller.steps.topics import RestoreAssignment, WriteRestored
 from model.controller.topics import Partition, Topic, Topics
 from model.zookeeper import Answer, Code, Stat
@@ -68,3 +74,20 @@ def test_what_was_added_to_a_topic_that_is_being_deleted_is_taken_out_again() ->
     found = RestoreAssignment("orders").resume(context, (Answer(names=("0", "2")),))
     assert found.then == (WriteRestored("orders", {0: ReplicaAssignment((1,)), 2: ReplicaAssignment((1,))}),)
     assert RestoreAssignment("orders").resume(context, (Answer(Code.NO_NODE),)).then == ()
+
+
+def test_a_topic_that_is_deleted_is_forgotten_and_others_are_not() -> None:
+    other = TopicPartition("kept", 0)
+    topic = Topic(None, {0: Partition(ReplicaAssignment((1,)))})
+    context = IN_OFFICE.replace(
+        topics=Topics({"orders": topic, "kept": topic}), reassigning=frozenset({FIRST, SECOND, other})
+    )
+    after = ForgetTopic("orders").begin(context).context
+    assert (set(after.topics.by_name), after.reassigning) == ({"kept"}, {other})
+
+
+def test_who_resigns_still_knows_its_own_epoch_the_time_and_who_is_the_controller() -> None:
+    context = IN_OFFICE.replace(active_id=2, epoch=5, now_ms=77, broker_epoch=40)
+    after = Resign().begin(context).context
+    assert (after.active_id, after.now_ms, after.broker_epoch) == (2, 77, 40)
+    assert (after.activity, after.epoch) == (Activity.INACTIVE, 0)
