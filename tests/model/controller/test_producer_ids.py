@@ -100,4 +100,4 @@ def test_a_block_that_cannot_be_written_is_not_given_out(code: Code, then: bool)
         assert (found.then, found.commands) == ((by,), ())
     else:
         assert found.why == "Broker 1 gets no producer ids: /latest_producer_id_block cannot be written."
-        assert [command.error for command in found.commands] == ["UNKNOWN_SERVER_ERROR"]
+        assert found.commands == (AnswerRequest(7, "UNKNOWN_SERVER_ERROR"),)

@@ -11,6 +11,7 @@ from model.cluster.records import (
     BrokerFenced,
     BrokerLost,
     BrokerRegistered,
+    ClusterIdentified,
     ConfigChanged,
     ControllerElected,
     ControllerEpochChanged,
@@ -363,3 +364,13 @@ def test_what_is_no_longer_asked_for_is_told_in_order() -> None:
     assert "reassignment request gone for 3 partitions: a-3, orders-0, orders-1" in [
         one.text for one in step(ReassignmentsRequested(targets={}), before=before)
     ]
+
+
+def test_a_cluster_that_gets_to_be_known_by_its_id() -> None:
+    assert told(ClusterIdentified(cluster_id="abc")) == [("cluster-identified", "cluster", "cluster id abc")]
+
+
+def test_assignments_of_other_partitions_and_their_states_are_told_apart() -> None:
+    more = TopicAssigned(topic="orders", replicas={0: (1, 2, 3), 1: (1, 2, 3), 2: (3, 2, 1)})
+    assert [kind for kind, _, _ in told(more)] == ["partitions-added"]
+    assert [kind for kind, _, _ in told(*topic("orders", (1, 2, 3), partitions=2))] == []
