@@ -235,6 +235,21 @@ def test_a_reassignment_is_stuck_when_nothing_moves() -> None:
     assert of_kind("reassignment-stuck", later)[0].what.endswith("nothing has moved for 31 min")
 
 
+def test_a_reassignment_that_was_quiet_for_just_so_long_still_runs() -> None:
+    moving = TopicAssigned(topic="orders", replicas={0: (1, 2)}, adding={0: (2,)})
+    records = [*brokers(1, 2), moving, written("orders", state(0, 1, (1,), time_ms=NOW_MS))]
+    assert of_kind("reassignment-running", image(*records, time_ms=NOW_MS + QUIET_MS))
+
+
+def test_a_reassignment_of_no_topic_or_one_that_is_being_deleted_is_stuck() -> None:
+    asked = ReassignmentsRequested(targets={TopicPartition(name, 0): (1,) for name in ("orders", "gone")})
+    whole = image(*brokers(1), *topic("orders", (1,)), TopicDeletionRequested(topic="orders"), asked)
+    assert {one.subject: one.what.partition("; ")[2] for one in of_kind("reassignment-stuck", whole)} == {
+        "gone": "there is no such topic",
+        "orders": "the topic is being deleted",
+    }
+
+
 def test_a_deletion_waits_for_a_dead_broker() -> None:
     cluster = [*brokers(1, 2), *topic("orders", (1, 2)), TopicDeletionRequested(topic="orders")]
 
