@@ -6,12 +6,14 @@ more, in a process that had imported none of it.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -19,17 +21,19 @@ import pytest
 from hypothesis import Phase, settings
 
 from tests.mutation.children import bound_memory, bound_time, hushed, in_children
-from tests.mutation.coverage import Covered, Lines, covered_by, passes, traced
+from tests.mutation.coverage import Covered, covered_by, passes
 from tests.mutation.installing import Functions, Swap, functions_of, install, install_before_import, swaps
 from tests.mutation.operators import Mutant
+from tests.mutation.probes import Lines, Probes
 from tests.progress import Tell
 
 OPTIONS = ("-n0", "-qq", "-s", "--timeout=0", "-p", "no:cacheprovider", "-o", "tmp_path_retention_policy=none")
 START_S, SLOWER = 5, 10
 """Seconds of processor time that a test has: so many, and so many times what it takes without a mutant."""
 
-IMPORTED_S = 30
-"""What is executed at import concerns nobody knows whom: the quickest tests near to it, until they took that long."""
+IMPORTED_S = 2
+"""What is executed at import concerns nobody knows whom: of each way to be near to it the quickest tests, until they
+took that long."""
 
 SURVIVED, KILLED = 0, 1
 
@@ -49,12 +53,9 @@ class Play:
     tell: Tell
 
     @property
-    def lines(self) -> dict[str, frozenset[int]]:
-        """Where the mutants are, by file."""
-        found: dict[str, set[int]] = {}
-        for mutant in self.mutants:
-            found.setdefault(str(mutant.file), set()).update(mutant.lines)
-        return {file: frozenset(lines) for file, lines in found.items()}
+    def files(self) -> frozenset[str]:
+        """Where the mutants are."""
+        return frozenset(str(mutant.file) for mutant in self.mutants)
 
     def ends(self, numbers: Sequence[int], run: Callable[[int], int]) -> dict[int, int]:
         """Plays some mutants, and tells of those that survive."""
@@ -112,7 +113,7 @@ def played(play: Play) -> list[Verdict]:
     def run(number: int) -> int:
         tests = collected.tests[number]
         install_before_import(play.mutants[number])
-        bound_time(START_S + SLOWER * IMPORTED_S)
+        bound_time(START_S + 3 * SLOWER * IMPORTED_S)
         chosen = _Chosen(tests, play.note(number))
         pytest.main(
             [*OPTIONS, f"--basetemp={play.folder}/{number}", *sorted({test.partition("::")[0] for test in tests})],
@@ -129,24 +130,27 @@ def played(play: Play) -> list[Verdict]:
 
 def _collecting(play: Play, note: Path) -> int:
     hushed(1)
-    collecting = _Collecting(play)
-    with traced(play.lines) as at_import:
+    probes = Probes(play.files)
+    collecting = _Collecting(play, probes)
+    with probes.imported():
         ended = pytest.main(
             [*OPTIONS, *play.options, f"--basetemp={play.folder}/tmp", *play.tests], plugins=[collecting]
         )
     if not ended:
-        note.write_bytes(pickle.dumps(collecting.known(at_import)))
+        note.write_bytes(pickle.dumps(collecting.known()))
     return int(ended)
 
 
 class _Collecting:
     """A plugin of pytest: when all tests are collected, mutants of functions are played."""
 
-    def __init__(self, play: Play) -> None:
-        self._play = play
+    def __init__(self, play: Play, probes: Probes) -> None:
+        self._play, self._probes = play, probes
+        self._at_import: Lines = set()
         self._collected = Collected()
         self._covered = Covered()
         self._ids: list[str] = []
+        self._files: list[Path] = []
 
     def pytest_collection(self) -> None:
         """Before tests are imported."""
@@ -154,14 +158,16 @@ class _Collecting:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In place of pytest's own."""
-        sys.settrace(None)
+        self._at_import = self._probes.taken()
         play, items = self._play, session.items
-        self._ids = [item.nodeid for item in items]
+        self._ids, self._files = [item.nodeid for item in items], [item.path for item in items]
         self._collected.imported = [name for name, module in sys.modules.items() if _is_a_librarys(module)]
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] - one for all children
         play.tell(f"{len(items)} tests: which lines each executes…")
-        self._covered = covered_by(items, play.lines, play.folder, play.processes, play.tell)
-        functions = functions_of(play.lines)
+        self._covered = covered_by(items, self._probes, play.folder, play.processes, play.tell)
+        gc.unfreeze()
+        self._probes.removed_from(gc.get_objects())
+        functions = functions_of(play.files)
         found = {number: swaps(functions, mutant) for number, mutant in enumerate(play.mutants)}
         self._play_functions(items, {number: codes for number, codes in found.items() if codes is not None}, functions)
         return True
@@ -179,14 +185,14 @@ class _Collecting:
         self._collected.ended.update(play.ends(now, run))
         self._collected.tests.update({number: self._named(tests[number]) for number in now})
 
-    def known(self, at_import: Lines) -> Collected:
+    def known(self) -> Collected:
         """With those that may show only at import: nobody else executes them, or they have survived so far."""
         collected = self._collected
         for number, mutant in enumerate(self._play.mutants):
             if collected.ended.setdefault(number, SURVIVED) != SURVIVED:
                 continue
             tests = collected.tests.setdefault(number, {})
-            if any((str(mutant.file), line) in at_import for line in mutant.lines):
+            if any((str(mutant.file), line) in self._at_import for line in mutant.lines):
                 collected.at_import.append(number)
                 tests.update(self._named(self._near(mutant.file)))
         return collected
@@ -195,16 +201,25 @@ class _Collecting:
         return {self._ids[test]: self._covered.took_s[test] for test in tests}
 
     def _near(self, file: Path) -> Iterable[int]:
-        """Tests that execute something of the file, then those of files that import it: the quickest of each first."""
+        """Tests beside which the file is imported, then those that execute some of it, then those of files that import
+        it: the quickest of each first.
+        """
         name = ".".join(file.relative_to(Path.cwd()).with_suffix("").parts)
-        importing = [other for other in self._play.lines if f"from {name} import" in Path(other).read_text("utf-8")]
-        near, spent_s = dict[int, None](), 0.0
-        for files in ([str(file)], importing):
-            for test in self._covered.touching(files):
+        importing = {path for path in (*self._play.files, *map(str, self._files)) if _imports(path, name)}
+        beside = [test for test, path in enumerate(self._files) if str(path) in importing]
+        near = dict[int, None]()
+        for tests in (beside, self._covered.touching([str(file)]), self._covered.touching(importing)):
+            spent_s = 0.0
+            for test in sorted(tests, key=self._covered.took_s.__getitem__):
                 if test not in near and spent_s < IMPORTED_S:
                     near[test] = None
                     spent_s += self._covered.took_s[test]
         return near
+
+
+@cache
+def _imports(path: str, name: str) -> bool:
+    return f"from {name} import" in Path(path).read_text("utf-8")
 
 
 class _Chosen:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.operators import mutants_of, mutated
+from tests.mutation.probes import Probes
 
 ROOT = Path(__file__).parents[2]
 CODE = """\
@@ -114,3 +117,48 @@ class Known(tuple, frozen=True):
 def test_each_operator_changes_one_thing(code: str, expected: list[str]) -> None:
     found = [change.partition(" → ")[2] for change in changes(f"x: object = {code}")]
     assert [change.strip() for change in found] == expected
+
+
+PROBED = """\
+'''Text.'''
+from __future__ import annotations
+import functools
+
+@functools.cache
+def told(number: int) -> str:
+    \"\"\"Text.\"\"\"
+    match number:
+        case 1:
+            return "one"
+        case _ if number > 1:
+            word = "many"
+        case _:
+            word = "none"
+    for _ in range(number):
+        pass
+    return word
+
+MADE = [lambda: 7]
+"""
+
+
+def test_probes_tell_what_is_executed_until_they_are_removed(tmp_path: Path) -> None:
+    path = tmp_path / "probed.py"
+    path.write_text(PROBED)
+    spec = importlib.util.spec_from_file_location("probed", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    probes = Probes({str(path)})
+    with probes.imported():
+        spec.loader.exec_module(module)
+
+    def lines() -> list[int]:
+        return sorted(line for _, line in probes.taken())
+
+    assert (module.__doc__, lines()) == ("Text.", [3, 6, 19])
+    assert (module.told(1), module.told.__doc__, lines()) == ("one", "Text.", [6, 8, 9, 10, 11, 13])
+    assert (module.told(2), lines()) == ("many", [6, 8, 9, 11, 12, 13, 15, 16, 17])
+    assert (module.MADE[0](), lines()) == (7, [19])
+    gc.unfreeze()
+    probes.removed_from(gc.get_objects())
+    assert (module.told(0), module.MADE[0](), lines()) == ("none", 7, [])

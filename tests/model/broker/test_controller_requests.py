@@ -245,3 +245,11 @@ def test_what_a_failed_log_dir_had_is_told_in_order() -> None:
     names = [TopicPartition("t", number) for number in range(9)]
     lost = lose_log_dir(set(names), {}, frozenset())
     assert [reason.partition(":")[0] for reason in lost.reasons] == [str(name) for name in names]
+
+
+def test_a_log_that_could_not_be_created_has_that_error_and_no_other() -> None:
+    before = BrokerAnswer(partition_errors=((NAME, "NONE"), (OTHER, "STALE_CONTROLLER_EPOCH")))
+    assert with_storage_errors(before, {NAME}).partition_errors == (
+        (OTHER, "STALE_CONTROLLER_EPOCH"),
+        (NAME, "KAFKA_STORAGE_ERROR"),
+    )

@@ -92,6 +92,24 @@ def test_all_that_is_wrong_is_told_at_once_and_the_later_of_two_wins() -> None:
     assert read.remarks[0].startswith("broker-1.properties:6: 'min.isr' is no key of server.properties")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replica.lag.time.max.ms=500",
+        "replica.fetch.wait.max.ms=30000",
+        "replica.socket.timeout.ms=500",
+        "broker.id=1000",
+        "broker.id=0\nbroker.id.generation.enable=false",
+        "inter.broker.protocol.version=2.8\nlog.message.format.version=2.8",
+        "inter.broker.protocol.version=3.0\nlog.message.format.version=3.9",
+        "log.retention.ms=1",
+        "log.retention.ms=-1",
+    ],
+)
+def test_the_last_value_that_is_no_contradiction_is_taken(text: str) -> None:
+    assert lines_of(text) == ()
+
+
 def test_text_that_is_no_properties_is_one_line() -> None:
     assert lines_of("a=\\u12") == (
         "server.properties: line 2: \\u12 is no character: \\u takes four hexadecimal digits",

@@ -17,6 +17,7 @@ from model.broker.settings.kinds import Key, Whole, as_text
 from model.broker.settings.settings import (
     Settings,
     controller_settings,
+    message_format,
     replication_settings,
     settings_of_topic,
     shutdown_settings,
@@ -154,6 +155,14 @@ def test_the_smallest_unit_of_a_retention_wins(given: dict[str, object], retenti
     assert topic_defaults(Settings(given))["retention.ms"] == str(retention_ms)
 
 
+@pytest.mark.parametrize(
+    ("given", "roll_ms"),
+    [({}, 168 * 3_600_000), ({"log.roll.hours": 2}, 7_200_000), ({"log.roll.hours": 2, "log.roll.ms": 4}, 4)],
+)
+def test_a_segment_is_closed_after_milliseconds_or_else_hours(given: dict[str, object], roll_ms: int) -> None:
+    assert Settings(given).roll_ms == roll_ms
+
+
 def test_a_topic_has_its_own_settings() -> None:
     broker = Settings({"min.insync.replicas": 2, "log.roll.hours": 1})
     config = {"min.insync.replicas": "3", "retention.ms": "60000", "cleanup.policy": "compact,delete"}
@@ -223,3 +232,26 @@ def test_parts_are_set_by_their_keys() -> None:
     assert controller.leader_imbalance_check_interval_ms == 5_000
     assert controller.unclean_leader_election_enable
     assert not controller.delete_topic_enable
+
+
+@pytest.mark.parametrize(
+    ("protocol", "of_broker", "of_topic", "magic"),
+    [
+        ("0.9.0", None, None, 0),
+        ("0.10.0", None, None, 1),
+        ("0.11.0", None, None, 2),
+        ("2.8", "0.10.2", None, 1),
+        ("2.8", None, "0.9.0", 0),
+        ("2.8", "0.9.0", "0.10.0", 1),
+        ("2.8", "0.9.0", "0.11.0", 2),
+        ("0.10.0", "0.9.0", "0.11.0", 0),
+        ("0.10.0", None, "0.11.0", 1),
+        ("3.0", "0.9.0", "0.9.0", 2),
+    ],
+)
+def test_the_format_of_what_is_appended(protocol: str, of_broker: str | None, of_topic: str | None, magic: int) -> None:
+    """The topic's before the broker's, and neither where it is newer than the protocol; 3.0 asks for neither."""
+    name = keys.LOG_MESSAGE_FORMAT_VERSION.name
+    given = {keys.INTER_BROKER_PROTOCOL_VERSION.name: protocol, **({name: of_broker} if of_broker else {})}
+    topic = Settings({name: of_topic} if of_topic else {})
+    assert message_format(Settings(given), topic) == magic

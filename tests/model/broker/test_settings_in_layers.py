@@ -207,6 +207,36 @@ def test_a_topics_configuration_is_checked_before_it_is_written(config: dict[str
     assert (problem and problem.error) == error
 
 
+@pytest.mark.parametrize(
+    ("unit", "local", "whole", "refused"),
+    [
+        ("ms", "10", "10", False),
+        ("ms", "11", "10", True),
+        ("ms", "-1", "10", True),
+        ("ms", "-1", "-1", False),
+        ("ms", "-2", "10", False),
+        ("ms", "11", "-1", False),
+        ("bytes", "10", "10", False),
+        ("bytes", "11", "10", True),
+        ("bytes", "-1", "10", True),
+    ],
+)
+def test_what_is_kept_locally_is_no_more_than_the_whole(unit: str, local: str, whole: str, refused: bool) -> None:
+    """-1 is for ever, and of the local part -2 as long as the whole (KIP-405)."""
+    asked = {f"log.local.retention.{unit}": local, f"log.retention.{unit}": whole}
+    problem = broker_config_problem(NOTHING, asked, of_one=True)
+    assert (problem is not None) == refused
+    if problem is not None:
+        assert problem.message.endswith(
+            f"log.local.retention.{unit}={local} must not be more than log.retention.{unit}={whole}"
+        )
+
+
+def test_nothing_is_kept_for_no_time_at_all() -> None:
+    problem = broker_config_problem(NOTHING, {"log.retention.ms": "0"}, of_one=True)
+    assert problem is not None
+
+
 SERVED = SettingsInLayers(read_server_properties("zookeeper.connect=z:1\nlisteners=PLAINTEXT://h:1\n").settings)
 
 

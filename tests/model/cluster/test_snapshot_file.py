@@ -8,16 +8,23 @@ import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import ClusterImage, Provenance
 from model.cluster.findings import find
-from model.cluster.ids import KAFKA_GENERATIONS, KafkaGeneration
+from model.cluster.ids import KAFKA_GENERATIONS, KafkaGeneration, TopicPartition
+from model.cluster.image_parts import KraftMetadata, LogDir, Quorum, QuorumReplica
 from model.cluster.records import (
     ConfigChanged,
     GenerationRecognised,
+    LogDirsDescribed,
+    MetadataDescribed,
     PartitionState,
     PartitionStatesWritten,
+    QuorumDescribed,
+    ReplicasWentOffline,
     TopicAssigned,
     TopicDeletionRequested,
+    ViewsDiffered,
 )
 from model.cluster.snapshot_file import SnapshotError, read_document, read_snapshot, write_snapshot
 from model.cluster.texts import redacted
@@ -291,3 +298,46 @@ def test_a_document_that_breaks_its_decoder_is_refused(tmp_path: Path, found: by
     with pytest.raises(SnapshotError) as caught:
         read_document(path)
     assert "\n" not in str(caught.value)
+
+
+def test_what_brokers_tell_and_zookeeper_does_not_is_kept(tmp_path: Path) -> None:
+    at = TopicPartition("orders", 1)
+    told = image(
+        LogDirsDescribed(broker=1, folders=(LogDir("/a", "", {at: 7}, 100, 60), LogDir("/b", "KAFKA_STORAGE_ERROR"))),
+        ReplicasWentOffline(replicas={at: (1, 2)}),
+        ViewsDiffered(differences={"broker 1": "ZooKeeper does not know it"}),
+        QuorumDescribed(quorum=Quorum(3, 9, 70, (QuorumReplica(3, 70, 0, 5),), (QuorumReplica(1, 60, 10, 4),))),
+        MetadataDescribed(metadata=KraftMetadata()),
+        base=CLUSTER,
+    )
+    write_snapshot(tmp_path / "a.json", told)
+    read = read_snapshot(tmp_path / "a.json")
+    assert read == told
+    assert (read.offline_replicas, read.log_dirs) == (told.offline_replicas, told.log_dirs)
+    assert told.offline_replicas and told.log_dirs and told.differences
+
+
+def test_an_image_that_is_not_whole_stays_so(tmp_path: Path) -> None:
+    half = ClusterDelta(CLUSTER).apply(Provenance("test", 5, 6, complete=False))
+    write_snapshot(tmp_path / "a.json", half)
+    assert json.loads((tmp_path / "a.json").read_bytes())["complete"] is False
+    assert not read_snapshot(tmp_path / "a.json").provenance.complete
+
+
+def test_bytes_that_were_read_already_are_not_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_snapshot(path, CLUSTER)
+    raw = path.read_bytes()
+    whole = read_document(path)
+    path.unlink()
+    assert (read_snapshot(path, raw), read_document(path, raw)) == (CLUSTER, whole)
+
+
+def test_a_small_file_that_becomes_a_huge_one_is_refused(tmp_path: Path) -> None:
+    """A frame of 33 KiB that holds a GiB of zeros."""
+    compressor = zstandard.ZstdCompressor().compressobj()
+    zeros = bytes(1 << 22)
+    pieces = [*(compressor.compress(zeros) for _ in range((1 << 30 >> 22) + 1)), compressor.flush()]
+    path = tmp_path / "a.json.zst"
+    path.write_bytes(b"".join(pieces))
+    assert refused(path) == "holds more than 1,073,741,824 bytes of JSON; no snapshot is that large"

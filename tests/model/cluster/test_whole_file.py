@@ -135,3 +135,11 @@ def test_what_says_nothing_of_its_size_is_read_all_the_same() -> None:
 def test_lines_of_a_text_end_as_python_has_it(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes("ä\r\nb\rc\n".encode())
     assert read_text(tmp_path / "text") == "ä\nb\nc\n" == (tmp_path / "text").read_text(encoding="utf-8")
+
+
+def test_a_file_of_just_the_bound_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(10))
+    assert read_whole(path, 10) == bytes(10)
+    with pytest.raises(OSError, match="it has 10 bytes, and at most 9 are read"):
+        read_whole(path, 9)

@@ -128,3 +128,12 @@ def test_after_an_unclean_election_the_leader_recovers_first() -> None:
     assert leader_proposes(2, recovering=False) == ["NONE", "NONE"]
     assert state(cluster) == (3, [2], 0, version + 1)
     assert leader_proposes(2, recovering=True) == ["NONE", "INVALID_REQUEST"]
+
+
+def test_why_an_isr_is_refused_is_said_and_nothing_where_it_is_not() -> None:
+    cluster = cluster_of_three()
+    mark = len(cluster.reasons)
+    propose(cluster, 1, 2)
+    assert not [line for line in cluster.reasons[mark:] if line.startswith("Refused")]
+    propose(cluster, 1)
+    assert cluster.reasons[-1] == "Refused ISRs of leader 1: t-0 (INVALID_UPDATE_VERSION)."

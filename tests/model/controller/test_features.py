@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from model.controller import events_and_commands
+from model.controller.decide import new_controller
 from model.controller.features import FeatureUpdate, features_after_election, finalized, update_problem
-from model.controller.generations import generation_of
+from model.controller.generations import Settings, generation_of
+from model.controller.steps.cluster_wide import SetUpFeatures
 from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
-from model.zookeeper import Create, SetData
+from model.zookeeper import Answer, Create, SetData
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 
@@ -45,6 +47,21 @@ def test_an_election_enables_or_disables_it(found: bytes | None, finalizes: bool
     written = by_path(cluster.since(mark)).get(FEATURE, [])
     assert [write.data for write in written] == ([] if after is None else [after])
     assert [write.version for write in written] == ([] if after is None else [0 if found is None else 1])
+
+
+@pytest.mark.parametrize(
+    ("release", "data", "why"),
+    [
+        ("2.6", b"{", ""),
+        ("2.7", b"{", "/feature cannot be read: it is left as it is."),
+        ("3.9", b"{", "/feature cannot be read: it is left as it is."),
+        ("3.9", ENABLED, ""),
+    ],
+)
+def test_what_cannot_be_read_is_left_as_it_is(release: str, data: bytes, why: str) -> None:
+    context = new_controller(Settings(broker_id=1, generation=generation_of(release))).context
+    found = SetUpFeatures().resume(context, (Answer(data=data),))
+    assert (found.why, found.then) == (why, ())
 
 
 def test_version_1_has_ranges() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from model.controller import Refusal, events_and_commands
 from model.controller.events_and_commands import AnswerRequest, ProducerIds
-from model.controller.steps.cluster_wide import next_block
+from model.controller.steps.cluster_wide import AllocateProducerIds, WriteProducerIds, next_block
 from model.znodes.cluster import ProducerIdBlock
 from model.znodes.paths import PRODUCER_IDS
-from model.zookeeper import Delete, SetData
+from model.zookeeper import Answer, Code, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 
@@ -86,3 +86,18 @@ def test_without_the_znode_nobody_knows_what_was_given_out() -> None:
     cluster.write(Delete(PRODUCER_IDS))
     assert ask(cluster).error == "UNKNOWN_SERVER_ERROR"
     assert cluster.reasons[-1] == "Broker 1 gets no producer ids: /latest_producer_id_block cannot be read."
+
+
+@pytest.mark.parametrize(
+    ("code", "then"), [(Code.BAD_VERSION, True), (Code.NO_NODE, False), (Code.SESSION_EXPIRED, False)]
+)
+def test_a_block_that_cannot_be_written_is_not_given_out(code: Code, then: bool) -> None:
+    cluster = cluster_of_two()
+    by = AllocateProducerIds(request=7, broker=1, broker_epoch=0)
+    step = WriteProducerIds(by, ProducerIdBlock(broker=1, block_start="0", block_end="999"), 3)
+    found = step.resume(cluster.nodes[0].controller.context, (Answer(code), Answer(Code.NO_NODE)))
+    if then:
+        assert (found.then, found.commands) == ((by,), ())
+    else:
+        assert found.why == "Broker 1 gets no producer ids: /latest_producer_id_block cannot be written."
+        assert found.commands == (AnswerRequest(7, "UNKNOWN_SERVER_ERROR"),)

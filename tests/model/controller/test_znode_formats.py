@@ -9,12 +9,13 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
+from model.controller.context import NO_CONTROLLER, Activity
 from model.controller.decide import decide
 from model.controller.generations import GENERATIONS, LATEST, default_settings, generation_of
 from model.controller.znode_formats import registration_as
 from model.znodes.cluster import decode_broker
 from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
-from model.zookeeper import Answer, Create, SetData, Stat
+from model.zookeeper import Answer, Create, Delete, SetData, Stat
 from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, reassign_by_znode
@@ -87,10 +88,17 @@ def test_up_to_1_0_a_broker_stood_for_election_before_it_registered(release: str
     ("release", "paths", "cluster_id"),
     [
         ("0.8.0", 2, False),
+        ("0.8.1", 6, False),
         ("0.8.2", 6, False),
         ("0.9", 9, False),
+        ("0.10.0", 9, False),
         ("0.10.1", 9, True),
+        ("0.10.2", 9, True),
+        ("0.11", 10, True),
+        ("1.0", 11, True),
         ("1.1", 13, True),
+        ("2.7", 13, True),
+        ("2.8", 14, True),
         ("3.9", 14, True),
     ],
 )
@@ -250,3 +258,14 @@ def test_registrations_have_more_keys_from_release_to_release(release: str, keys
     assert set(json.loads(found.to_bytes())) == common | keys
     assert found.version == 1 + len(keys)
     assert decode_broker(found.to_bytes()) == found
+
+
+@pytest.mark.parametrize("release", ["2.1", "3.9"])
+def test_an_epoch_that_is_no_number_lets_nobody_be_elected(release: str) -> None:
+    cluster = cluster_of(release, 1)
+    cluster.write(SetData(CONTROLLER_EPOCH, b"many"))
+    cluster.write(Delete(CONTROLLER))
+    assert cluster.reasons[-1].startswith("/controller_epoch holds no number: nobody can be elected")
+    assert not cluster.read(CONTROLLER).ok
+    context = cluster.nodes[1].controller.context
+    assert (context.activity, context.active_id) == (Activity.INACTIVE, NO_CONTROLLER)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.controller.requests import requested_moves
-from model.planning.documents import batching_in, forward, rollback
+from model.planning.documents import above_percent, batching_in, document_of, forward, rollback
 from model.planning.layout import Sizes, balance_of, layout_of
 from model.planning.plan import Plan, applied
 from model.planning.planner import plan
@@ -146,6 +146,32 @@ def test_copies_come_from_the_leader_and_what_lost_replicas_goes_first() -> None
     assert {batch.busiest_replicas for batch in made.batches} == {1}
 
 
+def test_a_plans_document_has_all_of_it() -> None:
+    image = cluster({"t": [[1, 2], [1, 2]]}, {1: "a", 2: "b", 3: "b"})
+    made = plan(
+        image, PlanRequest(remove=(2,)), Sizes({TopicPartition("t", 0): 5, TopicPartition("t", 1): 7}, "a file")
+    )
+    document = document_of(made, {"beside": 1})
+    assert [*document] == [
+        "format", "maker", "source", "cluster_id", "zxid", "time_ms", "sizes", "request", "objectives", "cost", "bound",
+        "standing", "before", "after", "batches", "pace", "notes", "beside", "partitions",
+    ]  # fmt: skip
+    assert (document["format"], document["maker"], document["source"]) == ("kdrill.plan/1", "kdrill", "zk://there")
+    assert (document["zxid"], document["time_ms"], document["sizes"]) == (77, 1_700_000_000_000, "a file")
+    assert document["cost"]["moves"] == made.cost.moves == 2
+    assert document["bound"]["above_percent"]["moves"] == 0.0
+    assert document["before"]["replicas"]["spread"] == made.before.replicas.spread == 2
+    assert document["after"]["leaders"]["spread"] == made.after.leaders.spread
+    assert document["partitions"] == [
+        {"topic": "t", "partition": change.partition, "replicas": [change.before, change.after], "bytes": change.bytes}
+        for change in made.changes
+    ]
+    assert [above_percent(*pair) for pair in ((3, 3), (0, 0), (5, 0), (5, 4), (4, 3))] == [0.0, 0.0, None, 25.0, 33.33]
+    carried = json.loads(forward(made))["kdrill"]
+    assert (carried["source"], carried["zxid"], carried["time_ms"]) == ("zk://there", 77, 1_700_000_000_000)
+    assert carried["format"] == "kdrill.reassignment/1"
+
+
 def test_a_plan_says_in_what_order_things_count() -> None:
     image = cluster({"t": [[1, 2], [1, 2]]}, {1: "a", 2: "b", 3: "b"})
     sizes = Sizes({TopicPartition("t", 0): 5, TopicPartition("t", 1): 7}, "a file")
@@ -169,6 +195,10 @@ def test_a_plan_says_in_what_order_things_count() -> None:
         "fewest changes of the preferred leader",
         "replicas, then preferred leaders, even within one as far as that allows",
         "even disks, then even topics",
+    )
+    assert plan(image, PlanRequest(remove=(2,), capacity=24), sizes).objectives[0] == (
+        "a broker holds a partition once; nothing new on brokers that leave or are dead; "
+        "as many racks as there can be; no broker above 24 bytes"
     )
     assert objectives("leaders") == (
         "a broker holds a partition once",

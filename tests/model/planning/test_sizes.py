@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.planning.layout import Sizes, layout_of, sizes_of
+from model.cluster.image_parts import LogDir
+from model.cluster.records import LogDirsDescribed
+from model.planning.layout import Sizes, layout_of, measured, sizes_of
 from tests.model.planning.clusters import cluster
 
 ORDERS = TopicPartition("orders", 0)
@@ -17,6 +19,14 @@ def test_a_snapshot_may_have_them() -> None:
         {ORDERS: 5}, "size_bytes of s.json"
     )
     assert sizes_of({"format": "kdrill.snapshot/1"}, "s.json") is None
+
+
+def test_brokers_may_tell_them_and_the_largest_replica_counts() -> None:
+    folders = ((1, LogDir("/a", sizes={ORDERS: 5})), (2, LogDir("/b", sizes={ORDERS: 7})), (3, LogDir("/c")))
+    told = [LogDirsDescribed(broker=broker, folders=(folder,)) for broker, folder in folders]
+    image = cluster({"orders": [[1, 2]]}, {1: None, 2: None, 3: None}, *told)
+    assert measured(image) == Sizes({ORDERS: 7}, "log folders as the brokers told them")
+    assert measured(cluster({"orders": [[1]]}, {1: None}, told[2])) is None
 
 
 def test_a_file_may_name_them() -> None:

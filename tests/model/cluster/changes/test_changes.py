@@ -11,6 +11,7 @@ from model.cluster.records import (
     BrokerFenced,
     BrokerLost,
     BrokerRegistered,
+    ClusterIdentified,
     ConfigChanged,
     ControllerElected,
     ControllerEpochChanged,
@@ -19,6 +20,7 @@ from model.cluster.records import (
     GroupDescribed,
     GroupRemoved,
     GroupSeen,
+    MemberJoined,
     MemberLeft,
     OffsetCommitted,
     OffsetRemoved,
@@ -349,3 +351,26 @@ def test_groups_are_told_in_the_order_of_their_names() -> None:
     names = [f"g{number}" for number in range(5)]
     found = [subject for _, subject, _ in told(*(consumer(name, "c") for name in reversed(names)))]
     assert found == [f"group {name}" for name in names]
+
+
+def test_a_member_joined_when_it_says_so() -> None:
+    joined = MemberJoined(group="billing", member="c2", subscription={"orders": 1}, pattern="static", joined_ms=77)
+    assert [(one.kind, one.time_ms) for one in step(joined)] == [("member-joined", 77)]
+
+
+def test_what_is_no_longer_asked_for_is_told_in_order() -> None:
+    asked = {TopicPartition("orders", number): (1, 2) for number in (1, 0)} | {TopicPartition("a", 3): (1,)}
+    before = image(ReassignmentsRequested(targets=asked), base=BEFORE)
+    assert "reassignment request gone for 3 partitions: a-3, orders-0, orders-1" in [
+        one.text for one in step(ReassignmentsRequested(targets={}), before=before)
+    ]
+
+
+def test_a_cluster_that_gets_to_be_known_by_its_id() -> None:
+    assert told(ClusterIdentified(cluster_id="abc")) == [("cluster-identified", "cluster", "cluster id abc")]
+
+
+def test_assignments_of_other_partitions_and_their_states_are_told_apart() -> None:
+    more = TopicAssigned(topic="orders", replicas={0: (1, 2, 3), 1: (1, 2, 3), 2: (3, 2, 1)})
+    assert [kind for kind, _, _ in told(more)] == ["partitions-added"]
+    assert [kind for kind, _, _ in told(*topic("orders", (1, 2, 3), partitions=2))] == []

@@ -1,6 +1,8 @@
 """When much happens at once the feed counts, but never hides an unclean election."""
 
-from model.cluster.change import Change
+import pytest
+
+from model.cluster.change import SEVERITY, Change, ImageStep, folded
 from model.cluster.changes import changes_between
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
@@ -101,8 +103,8 @@ def test_many_of_one_kind_become_one_line() -> None:
 
     assert texts(*created) == ["12 topics created: t00, t01, t02, t03, t04, t05, t06, t07 +4 more"]
     assert texts(*removed, before=image(*created, base=BEFORE))[0].startswith("12 topics removed: t00")
-    (folded,) = step(settings)
-    assert (folded.subject, folded.text) == ("topics/orders", "9 settings changed: topics/orders")
+    (one,) = step(settings)
+    assert (one.subject, one.text) == ("topics/orders", "9 settings changed: topics/orders")
 
 
 def test_owners_are_counted() -> None:
@@ -122,4 +124,36 @@ def test_partitions_added_and_removed_in_one_step_are_matched_by_id() -> None:
         "5 partitions added: 40-44",
         "30 partitions no longer assigned: 0-29",
         "leader 1 -> 2, epoch 0 -> 1, clean",
+    ]
+
+
+FOLDED = {
+    "broker-registered", "broker-changed", "topic-created", "topic-removed", "partitions-added", "partition-started",
+    "partition-state-gone", "replicas-changed", "reassignment-begun", "reassignment-finished", "deletion-requested",
+    "deletion-cleared", "config-changed", "group-appeared", "group-gone", "member-joined", "member-left",
+    "partition-claimed", "partition-released", "partition-handed-over", "offset-committed", "group-coordinator-moved",
+    "znode-unreadable", "znode-readable",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SEVERITY)
+def test_more_than_eight_become_one_line_where_no_single_one_is_serious(kind: str) -> None:
+    between = ImageStep(BEFORE, BEFORE)
+    nine = [between.change(kind, f"subject {n}", "text", count=2) for n in range(9)]
+    assert folded(between, nine[:8]) == tuple(nine[:8])
+    found = folded(between, nine)
+    if kind in FOLDED:
+        assert [(one.kind, one.subject, one.count) for one in found] == [(kind, "cluster", 18)]
+        assert found[0].text.startswith("9 ") and found[0].text.endswith("subject 7 +1 more")
+    else:
+        assert found == tuple(nine)
+
+
+def test_partitions_that_recovered_are_counted_by_their_leader() -> None:
+    unclean = written("orders", *(state(p, 1 + p % 2, (1 + p % 2,), recovering=True) for p in range(40)))
+    over = written("orders", *(state(p, 1 + p % 2, (1 + p % 2,)) for p in range(40)))
+    told = [one for one in step(over, before=image(unclean, base=BEFORE)) if one.kind == "partition-recovered"]
+    assert [(one.subject, one.text, one.count) for one in told] == [
+        ("broker 1", "20 partitions led by b1 recovered from unclean elections", 20),
+        ("broker 2", "20 partitions led by b2 recovered from unclean elections", 20),
     ]

@@ -24,6 +24,7 @@ from model.cluster.records import (
     Record,
     TopicAssigned,
     TopicDeletionRequested,
+    ViewsDiffered,
     ZnodeUnreadable,
 )
 from tests.model.cluster.build import NOW_MS, brokers, image, state, topic, written
@@ -141,6 +142,11 @@ def test_a_quorum_without_a_majority_can_elect_nobody() -> None:
                 "broker 3 fenced",
             },
         ),
+        (
+            25,
+            {9: 25, 2: 27, 4: 25},
+            {"upgrade-held-back": "nodes 4, 9 support no more than 25 (4.0-IV3), others 27 (4.1-IV1)"},
+        ),
         (33, {1: 33, 2: 99}, {"upgrade-held-back": "node 1 supports no more than 33 (4.4-IV2), others 99"}),
         (0, {1: 25}, {}),
     ],
@@ -191,6 +197,19 @@ def test_a_small_difference_is_no_skew() -> None:
     assert of_kind("leader-skew", even) == []
 
 
+def test_one_broker_alone_is_the_mean() -> None:
+    alone = image(*brokers(1), *topic("orders", (1,), partitions=100))
+    assert of_kind("leader-skew", alone) == of_kind("replica-skew", alone) == []
+
+
+@pytest.mark.parametrize(("count", "more"), [(8, []), (9, ["1 more difference"]), (11, ["3 more differences"])])
+def test_of_many_differences_eight_are_named(count: int, more: list[str]) -> None:
+    differ = image(*brokers(1), ViewsDiffered(differences={f"broker {n:02}": "it says so" for n in range(count)}))
+    found = of_kind("views-differ", differ)
+    assert [one.subject for one in found[:8]] == [f"broker {n:02}" for n in range(8)]
+    assert [one.what for one in found[8:]] == [f"{text} between what they tell and ZooKeeper" for text in more]
+
+
 def test_a_reassignment_runs_while_its_targets_live() -> None:
     moving = TopicAssigned(topic="orders", replicas={0: (1, 2)}, adding={0: (2,)})
     told = kinds(*brokers(1, 2), moving, written("orders", state(0, 1, (1,), time_ms=NOW_MS - 1000)))
@@ -214,6 +233,21 @@ def test_a_reassignment_is_stuck_when_nothing_moves() -> None:
     later = image(*records, time_ms=NOW_MS + QUIET_MS + 60_000)
 
     assert of_kind("reassignment-stuck", later)[0].what.endswith("nothing has moved for 31 min")
+
+
+def test_a_reassignment_that_was_quiet_for_just_so_long_still_runs() -> None:
+    moving = TopicAssigned(topic="orders", replicas={0: (1, 2)}, adding={0: (2,)})
+    records = [*brokers(1, 2), moving, written("orders", state(0, 1, (1,), time_ms=NOW_MS))]
+    assert of_kind("reassignment-running", image(*records, time_ms=NOW_MS + QUIET_MS))
+
+
+def test_a_reassignment_of_no_topic_or_one_that_is_being_deleted_is_stuck() -> None:
+    asked = ReassignmentsRequested(targets={TopicPartition(name, 0): (1,) for name in ("orders", "gone")})
+    whole = image(*brokers(1), *topic("orders", (1,)), TopicDeletionRequested(topic="orders"), asked)
+    assert {one.subject: one.what.partition("; ")[2] for one in of_kind("reassignment-stuck", whole)} == {
+        "gone": "there is no such topic",
+        "orders": "the topic is being deleted",
+    }
 
 
 def test_a_deletion_waits_for_a_dead_broker() -> None:

@@ -4,7 +4,15 @@ import pytest
 
 from model.cluster.findings import Finding, find
 from model.cluster.ids import TopicPartition
-from model.cluster.records import LogEndsRead, OffsetCommitted, Record, TopicDeletionRequested
+from model.cluster.image_parts import Member
+from model.cluster.records import (
+    GroupDescribed,
+    GroupOffsetsFetched,
+    LogEndsRead,
+    OffsetCommitted,
+    Record,
+    TopicDeletionRequested,
+)
 from tests.model.cluster.build import brokers, claims, consumer, image, topic
 
 CLUSTER = [*brokers(1), *topic("orders", (1,), partitions=4)]
@@ -85,3 +93,34 @@ def test_lag_where_log_ends_are_known() -> None:
     assert not [one for one in before.found if one.subject == "group billing"]
     assert told["lagging"].what == "4,000 records behind on 1 partition: orders-1 (4,000)"
     assert told["offset-out-of-range"].what == "1 offset beyond the end of the log: orders-2"
+
+
+@pytest.mark.parametrize(("end", "lags"), [(1_009, False), (1_010, True)])
+def test_a_group_lags_from_a_thousand_records_on(end: int, lags: bool) -> None:
+    at = TopicPartition("orders", 0)
+    told = kinds(OffsetCommitted(group="billing", partition=at, offset=10), LogEndsRead(ends={at: end}))
+    assert (told.keys() == {"lagging"}) == lags
+
+
+@pytest.mark.parametrize(
+    ("state", "protocol_type", "told"),
+    [
+        ("Stable", "consumer", {"lagging", "unowned-partition", "idle-thread"}),
+        ("Stable", "", {"lagging", "unowned-partition", "idle-thread"}),
+        ("Stable", "connect", {"lagging"}),
+        ("PreparingRebalance", "consumer", {"lagging"}),
+    ],
+)
+def test_where_a_coordinator_does_not_tell_owners_only_the_lag_is_told(
+    state: str, protocol_type: str, told: set[str]
+) -> None:
+    at = TopicPartition("orders", 0)
+    described = GroupDescribed(
+        group="billing",
+        state=state,
+        protocol_type=protocol_type,
+        coordinator=1,
+        members={"c1": Member({"orders": 1}, client_id="c")},
+    )
+    offsets = GroupOffsetsFetched(group="billing", offsets={at: 10})
+    assert kinds(described, offsets, LogEndsRead(ends={at: 5_000})).keys() == told

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from model.consumers.assignors.balancing import topic_id_partition_code, topic_partition_code
+from model.consumers.assignors.case import read_case
 from model.consumers.assignors.java_hashing import HashSet, copied_table, grown_table, string_hashes, walk
 from model.consumers.assignors.java_strings import in_name_order, signed, string_hash
+from model.consumers.assignors.named_group import named_group
 
 
 def test_hashes_of_strings() -> None:
@@ -35,3 +38,20 @@ def test_the_first_element_of_a_set_that_grew_and_shrank() -> None:
     assert elements.first() == 0
     elements.remove(0)
     assert (elements.first(), len(elements)) == (2, 12)
+
+
+def test_hashes_of_partitions() -> None:
+    """`TopicPartition.hashCode` has the partition before the topic, `TopicIdPartition.hashCode` behind its id."""
+    names = ("a", "consumer-10")
+    case = {"topics": dict.fromkeys(names, 3), "members": {"c": {"topics": [*names]}}}
+    group = named_group(read_case(case), "sticky").group
+    for topic, name in enumerate(names):
+        for number in range(3):
+            partition, code = int(group.first[topic]) + number, signed(string_hash(name))
+            assert signed(topic_partition_code(group, partition)) == java_int(31 * (31 + number) + code)
+            assert signed(topic_id_partition_code(group, partition)) == java_int(31 * (31 + code) + number)
+
+
+def java_int(number: int) -> int:
+    """As Java's arithmetic on 32 bits has it."""
+    return (number + 2**31) % 2**32 - 2**31

@@ -162,5 +162,5 @@ def test_a_consumer_of_several_threads_cannot_say_which_one_owned() -> None:
 
 def test_the_coordinator_knows_no_topic_that_is_not_there() -> None:
     with pytest.raises(AssignorError, match="topic u is subscribed to, but there is no such topic"):
-        outcome_of("uniform", {"t": 1}, a="t u")
+        outcome_of("uniform", {"t": 1}, a="t w v u x")
     assert shares(outcome_of("range", {"t": 1}, a="t u")) == {"a": "t:0"}

@@ -196,6 +196,11 @@ def test_what_cannot_be_is_said_in_one_line(asked: object, line: str) -> None:
     assert line in str(raised.value) and "\n" not in str(raised.value)
 
 
+def test_brokers_may_be_filled_to_the_last_byte() -> None:
+    found = solve(problem([(0,), (1,)], [0, 0], sizes=[10, 10], capacity=[10, 10]))
+    assert rows_of(found.replicas) == [(0,), (1,)]
+
+
 def test_it_ends_when_told_so() -> None:
     with pytest.raises(Cancelled):
         solve(skewed(), ended=lambda: True)
