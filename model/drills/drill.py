@@ -1,6 +1,9 @@
 """Plays a scenario on a copy of a cluster, and says what it meant. The controller's rules decide; this only waits.
 
-Many scenarios are played burst by burst: what was played once up to a moment of rest is not played again.
+Many scenarios on one copy are played burst by burst: what was played once up to a moment of rest is not played again.
+A burst is an act, and those that begin before the cluster is at rest again. How long a cluster has been at rest changes
+nothing but its clock, as no timer runs in a drill. So bursts that follow the same bursts take the same course, whenever
+they begin; what happens in one is counted from its beginning. Fractions of a ms are kept: znodes have whole ones.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -13,10 +16,9 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.drills.kraft_play import KraftPlay
-from model.drills.nodes import with_voters_changed
 from model.drills.outcomes import DrilledPartition, Summary, affected, summary
 from model.drills.rows import AnyRow, QuorumShrank
-from model.drills.scenario import Act, Deed, Scenario, check
+from model.drills.scenario import Act, Deed, Scenario, check, with_voters_changed
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import Outage, Timeline, TimelineBuilder
 from model.drills.voters import Served, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters

@@ -13,8 +13,7 @@ import pytest
 
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.drills.drill import run
-from model.drills.nodes import controllers_named
-from model.drills.scenario import Act, Deed, Scenario, of_acts
+from model.drills.scenario import Act, Deed, Scenario, controllers_named, of_acts
 from tests.conformance.kafka.client import Client
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
