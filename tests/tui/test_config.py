@@ -9,7 +9,7 @@ import pytest
 from model.hosts.client_security.values import KafkaSecurity, Secret, Store, Tls
 from tui.cli.options import opening_of
 from tui.engine.config import ConfigError, load_config
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 WHOLE = """
 default = "prod"

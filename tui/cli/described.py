@@ -30,7 +30,7 @@ from tui.cli.kafka_tools import names_entity
 from tui.cli.options import takes_cluster
 from tui.cli.output import tell, tell_demo
 from tui.engine import proposing
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.proposing import asking, brokers_of
 from tui.engine.text import plain
 

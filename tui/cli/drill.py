@@ -37,7 +37,7 @@ from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
 from tui.cli.output import json_line, more, put
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.text import cells, plain
 
 Command = Callable[..., Any]

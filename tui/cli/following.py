@@ -31,7 +31,7 @@ from model.sources.kafka.groups import GroupSurvey
 from model.sources.kafka.polling_source import ANSWER_S, CLIENT_ID
 from model.sources.source import Source, SourceError
 from tui.cli.output import DEMO, Waiting, let_go, tell
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 if TYPE_CHECKING:
     from model.cluster.cluster_image import ClusterImage

@@ -19,12 +19,12 @@ from model.hosts.zookeeper.settings import ReadLimits
 from spark_tasks.messages import JobFailed, SparkLost
 from tui.cli.output import begun_s, progress, tell
 from tui.engine.config import ClusterConfig, Config, ConfigError, Elsewhere, SaslConfig, TlsConfig, load_config
-from tui.engine.opening import NOBODY, Login, Opening, Patience
+from tui.engine.messages import NOBODY, Login, Opening, Patience
 
 if TYPE_CHECKING:
     from model.analyses.analysis import Analysis, Arrays
     from spark_tasks.spark_client import Engine, EngineResult
-    from tui.engine.opening import Opening
+    from tui.engine.messages import Opening
 
 
 def login_of(cluster: ClusterConfig, config: Config, key: str) -> Login:

@@ -39,8 +39,7 @@ from model.hosts.kafka_client import EARLIEST, LATEST
 from model.sources.addresses import KAFKA_SCHEME, parse_kafka_address
 from model.znodes.codec import redact
 from model.znodes.paths import topic_path
-from tui.engine.messages import TextAnswer
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening, TextAnswer
 from tui.engine.questions import (
     AddPartitions,
     AlterConfigs,

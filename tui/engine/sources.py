@@ -18,7 +18,7 @@ from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
 from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 REFUSED_S = Timing().refused_s
 

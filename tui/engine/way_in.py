@@ -23,7 +23,7 @@ from model.hosts.zookeeper.settings import Settings
 from model.planning.plan import Plan
 from model.sources.addresses import ControllersAddress, KafkaAddress, ZooKeeperAddress, parse_source
 from model.sources.source import SourceError
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.remembered import state_folder
 from tui.engine.sources import zookeeper_login
 

@@ -14,7 +14,7 @@ from model.sources.file_source import SnapshotSource
 from model.sources.source import SourceError
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.model.cluster.build import NOW_MS, brokers, image, topic
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 from tui.engine.sources import source_of
 
 CLUSTER = image(*brokers(1, 2), *topic("orders", (1, 2)))

@@ -14,7 +14,7 @@ from model.hosts.client_security.client_properties import read_client_properties
 from model.hosts.client_security.tls import kafka_options, tls_context
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from tests.authority import Authority
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 CANARY = "canary-4711"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
