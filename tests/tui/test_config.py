@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.hosts.client_security.values import KafkaSecurity, Secret, Store, Tls
+from model.hosts.client_security import KafkaSecurity, Secret, Store, Tls
 from tui.cli.options import opening_of
 from tui.engine.config import ConfigError, load_config
 from tui.engine.messages import Login, Opening

@@ -20,9 +20,9 @@ import msgspec
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
-from model.hosts.client_security.tls import kafka_options
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_security import SecurityError
 from model.hosts.kafka_client import Address, KafkaClient
+from model.hosts.tls import kafka_options
 from model.hosts.wire.connection import Security, security_of
 from model.hosts.wire.names import WireError
 from model.sandbox.processes import SandboxError

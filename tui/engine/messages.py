@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from model.hosts.client_security.values import KafkaSecurity, Tls
+from model.hosts.client_security import KafkaSecurity, Tls
 from model.hosts.zookeeper.settings import ReadLimits
 from model.sandbox.messages import SandboxOptions, SandboxState
 from tui.engine.rows import Line, Window

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from model.hosts.client_security.tls import kafka_options, tls_context
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_security import SecurityError
 from model.hosts.process import without_hypothesis
+from model.hosts.tls import kafka_options, tls_context
 from model.hosts.zookeeper.settings import Credential, Sasl
 from model.sources.addresses import (
     ControllersAddress,

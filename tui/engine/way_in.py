@@ -18,7 +18,7 @@ from model.cluster.texts import counted
 from model.hosts.acting.carrying_out import AuditLog, Writers
 from model.hosts.acting.reassigning import ReassignmentJournal, RouteToCluster, ZooKeeperRoute, reassign
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
-from model.hosts.client_security.tls import kafka_options
+from model.hosts.tls import kafka_options
 from model.hosts.zookeeper.settings import Settings
 from model.planning.plan import Plan
 from model.sources.addresses import ControllersAddress, KafkaAddress, ZooKeeperAddress, parse_source

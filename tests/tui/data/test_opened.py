@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
-from model.hosts.client_security.values import KafkaSecurity, SaslLogin, Secret, Store, Tls
+from model.hosts.client_security import KafkaSecurity, SaslLogin, Secret, Store, Tls
 from model.sources.feed import Feed
 from model.sources.file_source import SnapshotSource
 from model.sources.source import SourceError
