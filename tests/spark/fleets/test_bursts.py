@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from model.analyses.fleets.fleet import Stage, played
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
 from model.cluster.cluster_image import ClusterImage
-from model.drills import drill
 from model.drills.drill import RESTARTING, Burst, Bursts
 from model.drills.scenario import Act, Deed, of_acts
 from model.drills.setup import ClusterSetup
