@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.drills.nodes import controllers_named
-from model.drills.scenario import Act, Deed
+from model.drills.scenario import Act, Deed, controllers_named
 from tests.conformance.kafka.client import Client
 from tests.harness.kraft import KraftCluster
 from tests.kraft_forecasts.playing import Foreseen

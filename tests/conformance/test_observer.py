@@ -27,8 +27,7 @@ from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually_async
 from tui.engine.cluster.queries import ZnodeHistoryText
 from tui.engine.history.queries import PastEventList, PastEventText
-from tui.engine.messages import TextAnswer, TimeAnswer, TimeQuery
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening, TextAnswer, TimeAnswer, TimeQuery
 from tui.engine.rows import Window
 from tui.engine.service import DataService
 from tui.engine.sources import source_of

@@ -29,7 +29,7 @@ from tests.tui.data.small_cluster import rows_of
 from tests.tui.guides.console import Shown, missing, shown_commands
 from tui.engine.history.queries import PastEventList
 from tui.engine.link import ProcessLink
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.queries import GroupList, OwnershipList
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from kafka import KafkaAdminClient
 
-from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.tls import kafka_options
+from model.hosts.client_properties import read_client_properties
+from model.hosts.tls import kafka_options
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from tests.authority import PASSWORD as STORE_PASSWORD

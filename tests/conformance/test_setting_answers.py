@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from model.broker.settings.catalogue import ALL_TOPIC_KEYS, DYNAMIC_KEYS, RATE_KEYS, broker_key
-from model.broker.settings.kinds import as_text
+from model.broker.settings.keys import as_text
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shapes
 from model.hosts.wire.names import ApiKey, error_name

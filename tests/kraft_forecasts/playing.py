@@ -17,8 +17,7 @@ from typing import Any
 
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.drills.drill import run
-from model.drills.nodes import controllers_named
-from model.drills.scenario import Act, Deed, of_acts, written
+from model.drills.scenario import Act, Deed, controllers_named, of_acts, written
 from tests.conformance.kafka.client import Client
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually

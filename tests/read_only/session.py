@@ -12,7 +12,7 @@ from tests.read_only.clusters import Counted
 from tests.read_only.walk import PROPOSED, WRITING, Operator, Step, commands, registry
 from tests.tui.dashboard import Keys, kdrill, mode, opened, rows, text, until
 from tui.engine.link import ProcessLink
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 TOLD_EVERY = 100
 

@@ -24,7 +24,7 @@ from model.sandbox.demo.tree import broker_session, next_change
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from model.sources.timeline import Timeline
-from tui.engine.opening import Opening, served_source, watched
+from tui.engine.messages import Opening, served_source, watched
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
 

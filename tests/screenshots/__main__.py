@@ -26,8 +26,7 @@ from tui.app.app import Kdrill
 from tui.app.export import screen_svg, screen_text
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.cli import typed_requests
-from tui.engine.messages import SANDBOX, STOPPABLE
-from tui.engine.opening import Opening
+from tui.engine.messages import SANDBOX, STOPPABLE, Opening
 from tui.engine.process import NearLink
 from tui.engine.questions import ForecastQuestion
 from tui.engine.sandbox.service import SandboxService

@@ -14,8 +14,7 @@ import msgspec
 from tests.soak.screens import Screen, screens
 from tui.engine.history.queries import PastEventText, SaveSnapshot
 from tui.engine.link import DATA_PROCESS, ProcessLink
-from tui.engine.messages import ListQuery, Pulse, TextQuery, TimeQuery
-from tui.engine.opening import Opening
+from tui.engine.messages import ListQuery, Opening, Pulse, TextQuery, TimeQuery
 
 BACK = 20
 """Events, on the screen that shows the past."""

@@ -16,7 +16,7 @@ from tui.cli.main import main
 
 LOADED = (
     "model.cluster.snapshot_file", "model.recordings.recorder", "model.sources.zookeeper.zookeeper_source",
-    "kafka.admin", "model.hosts.acting.carrying_out", "model.hosts.client_security.client_properties",
+    "kafka.admin", "model.hosts.acting.carrying_out", "model.hosts.client_properties",
     "model.planning.optimum.solving", "spark_tasks.spark_client", "tui.engine.way_in",
     "tui.engine.sources",
     *(f"tui.cli.{module.name}" for module in iter_modules(tui.cli.__path__)),

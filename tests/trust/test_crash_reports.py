@@ -19,7 +19,7 @@ from tests.trust.leaks import Search
 from tests.tui.data.pulses import Pulses, live
 from tui.engine.cluster.queries import ZnodeText
 from tui.engine.link import DataLost, ProcessLink
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 SECRET = SECRET_VARIABLES["CANARY_KEY"]
 FAIL = """

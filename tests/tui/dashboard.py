@@ -21,7 +21,7 @@ from tui.app.served import ServedKdrill
 from tui.app.theme import Parsed
 from tui.cli import typed_requests
 from tui.engine.link import DataLink
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.process import NearLink
 from tui.engine.service import DataService
 from tui.engine.sources import source_of

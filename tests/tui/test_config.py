@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from model.hosts.client_security.values import KafkaSecurity, Secret, Store, Tls
+from model.hosts.client_security import KafkaSecurity, Secret, Store, Tls
 from tui.cli.options import opening_of
 from tui.engine.config import ConfigError, load_config
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 WHOLE = """
 default = "prod"

@@ -16,7 +16,7 @@ from tests.demo_tree import demo_tree
 from tests.harness.waiting import eventually
 from tests.web.browser import ELSEWHERE, PATIENCE_MS, Tab, chromium
 from tests.web.serving import Served, served
-from tui.engine.opening import ONLY_SHOWS
+from tui.engine.messages import ONLY_SHOWS
 
 HOSTILE_TOPIC = "[@click=app.leave][bold red]x"
 HOSTILE_TEXT = b"\x1b]0;owned\x07\x1b[2J"

@@ -16,7 +16,7 @@ from tests.harness.waiting import eventually
 from tests.web.serving import Served, served
 from tui.cli.address import ServeAddress
 from tui.cli.serve import DashboardServer, command_of
-from tui.engine.opening import ServedSource
+from tui.engine.messages import ServedSource
 
 PATIENCE_S = 60.0
 

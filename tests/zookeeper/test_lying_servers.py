@@ -27,7 +27,7 @@ from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served
 from tests.zookeeper.lying_zookeeper import EXISTS, TREE, Asked, LyingZooKeeper, Reply, Tree, truth
 from tui.cli.following import follow_source
-from tui.engine.opening import Opening, Patience
+from tui.engine.messages import Opening, Patience
 
 QUICK = Timing(connect_s=4.0, refused_s=0.5, verify_s=0.1, resync_pause_s=0.1, hopeless_s=0.1)
 STATE_PATH = f"{STATES}/0/state"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.hosts.client_security.tls import tls_context
-from model.hosts.client_security.values import Store, Tls
+from model.hosts.client_security import Store, Tls
+from model.hosts.tls import tls_context
 from model.hosts.zookeeper.protocol import AuthFailed, Connecting
 from model.zookeeper import Znode
 from tests.authority import Authority

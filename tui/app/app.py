@@ -34,8 +34,7 @@ from tui.engine.clock import RunningClock
 from tui.engine.config import ConfigError
 from tui.engine.keymap import changed
 from tui.engine.link import DataLink, RemappedLink
-from tui.engine.messages import Pulse, StopJobs
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening, Pulse, StopJobs
 from tui.engine.palette import THEMES
 from tui.engine.view_state import ViewState
 

@@ -11,8 +11,7 @@ from tui.app.theme import ThemedApp
 from tui.app.tour import OVER, Tour
 from tui.engine.actions import ACTIONS, Action, sign_of
 from tui.engine.link import DataLink
-from tui.engine.messages import Direction, HeaderFacts, TextQuery, TimeAnswer, Wish
-from tui.engine.opening import Opening
+from tui.engine.messages import Direction, HeaderFacts, Opening, TextQuery, TimeAnswer, Wish
 from tui.engine.view_state import ViewState
 
 

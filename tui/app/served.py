@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 from textual.drivers.web_driver import WebDriver
 
 from tui.app.app import Kdrill
-from tui.engine.opening import ONLY_SHOWS
+from tui.engine.messages import ONLY_SHOWS
 from tui.engine.text import plain
 
 LARGEST = 1000

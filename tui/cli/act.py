@@ -34,7 +34,7 @@ from tui.cli.following import image_of, with_groups
 from tui.cli.main import Verbs
 from tui.cli.options import takes_source
 from tui.cli.output import json_line, let_go, tell
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.proposing import proposal_of, step_text
 from tui.engine.questions import DeleteGroup, ElectPreferred, RemoveDeleteMarker, Request, ResetOffsets
 from tui.engine.text import plain

@@ -30,7 +30,7 @@ from tui.cli.following import image_of
 from tui.cli.options import takes_source
 from tui.cli.output import tell
 from tui.cli.plan import Amount
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.proposing import basis_of, drills_said
 from tui.engine.way_in import Way, carried_out, proposed, run_of
 

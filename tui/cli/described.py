@@ -22,7 +22,7 @@ from model.cluster.topic_image import TopicImage, unpadded
 from model.consumers.assignors.java_hashing import grown_table, string_hashes, walk
 from model.hosts.acting.admin_reads import OWN, AdminReads, Described
 from model.hosts.acting.carrying_out import UnansweredError
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_security import SecurityError
 from model.interchange.topics_text import partition_line, topic_line
 from model.znodes.configs import DEFAULT_ENTITY, desanitise
 from tui.cli.following import image_of
@@ -30,7 +30,7 @@ from tui.cli.kafka_tools import names_entity
 from tui.cli.options import takes_cluster
 from tui.cli.output import tell, tell_demo
 from tui.engine import proposing
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.proposing import asking, brokers_of
 from tui.engine.text import plain
 

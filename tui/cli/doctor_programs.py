@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.hosts.client_security.tls import keytool_program, openssl_program
+from model.hosts.tls import keytool_program, openssl_program
 from model.sandbox.java import Java, find_java, zookeeper_jars
 from model.sandbox.processes import SandboxError
 from spark_tasks.messages import SparkOptions

@@ -18,9 +18,8 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.texts import counted, listed, replicas
 from model.drills.document import document_of, notes_on
 from model.drills.drill import DEFAULT, Drill, run, usual
-from model.drills.nodes import nodes_text
 from model.drills.outcomes import DrilledPartition, OutcomeKind
-from model.drills.scenario import Act, Deed, Scenario, ScenarioError
+from model.drills.scenario import Act, Deed, Scenario, ScenarioError, nodes_text
 from model.drills.sentences import steps_of
 from model.drills.voters import (
     DEFAULT_SESSION_MS,
@@ -38,7 +37,7 @@ from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
 from tui.cli.output import json_line, more, put
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.text import cells, plain
 
 Command = Callable[..., Any]

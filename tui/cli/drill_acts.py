@@ -10,8 +10,17 @@ import click
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.drills.nodes import controllers_named, folders_lost, machines_of_rack
-from model.drills.scenario import Act, Deed, Folder, Scenario, of_acts, of_rack
+from model.drills.scenario import (
+    Act,
+    Deed,
+    Folder,
+    Scenario,
+    controllers_named,
+    folders_lost,
+    machines_of_rack,
+    of_acts,
+    of_rack,
+)
 
 Command = Callable[..., Any]
 LONGEST_TIME_MS = 86_400_000

@@ -34,7 +34,7 @@ from model.drills.voters import not_forecast, rules_since
 from spark_tasks.spark_client import IN_PROCESS, Engine, EngineResult
 from tui.cli.output import json_line, put
 from tui.cli.waved import played
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.text import cells, plain
 
 EVERY = "every"

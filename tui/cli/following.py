@@ -20,9 +20,9 @@ import msgspec
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
-from model.hosts.client_security.tls import kafka_options
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_security import SecurityError
 from model.hosts.kafka_client import Address, KafkaClient
+from model.hosts.tls import kafka_options
 from model.hosts.wire.connection import Security, security_of
 from model.hosts.wire.names import WireError
 from model.sandbox.processes import SandboxError
@@ -31,7 +31,7 @@ from model.sources.kafka.groups import GroupSurvey
 from model.sources.kafka.polling_source import ANSWER_S, CLIENT_ID
 from model.sources.source import Source, SourceError
 from tui.cli.output import DEMO, Waiting, let_go, tell
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 if TYPE_CHECKING:
     from model.cluster.cluster_image import ClusterImage

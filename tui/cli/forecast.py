@@ -18,7 +18,7 @@ from spark_tasks.spark_client import Engine
 from tui.cli.forecast_made import Made, Wish, document, make
 from tui.cli.options import takes_cluster, takes_engine
 from tui.cli.output import json_line, tell
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.questions import SETTABLE, added_of, setting_of
 from tui.engine.text import cells, plain
 

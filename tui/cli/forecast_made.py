@@ -48,7 +48,7 @@ from tui.cli.following import image_of
 from tui.cli.output import tell
 from tui.cli.plan_made import read_file, sizes_for
 from tui.cli.waved import played
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 SWUNG = 1_000
 """Histories for each rate at each end of what is known of it."""

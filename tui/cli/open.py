@@ -25,7 +25,7 @@ from tui.cli.output import tell
 from tui.engine.config import Config
 from tui.engine.keymap import remapped
 from tui.engine.link import ProcessLink
-from tui.engine.opening import THIS_MACHINE, Opening, watched
+from tui.engine.messages import THIS_MACHINE, Opening, watched
 from tui.engine.palette import THEMES
 from tui.engine.remembered import Remembered, recall, remember, state_folder
 

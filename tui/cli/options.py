@@ -14,17 +14,17 @@ import click
 import msgspec
 
 from model.analyses import AnalysisError
-from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
+from model.hosts.client_security import Secret, SecurityError, Store, Tls
 from model.hosts.zookeeper.settings import ReadLimits
 from spark_tasks.messages import JobFailed, SparkLost
 from tui.cli.output import begun_s, progress, tell
 from tui.engine.config import ClusterConfig, Config, ConfigError, Elsewhere, SaslConfig, TlsConfig, load_config
-from tui.engine.opening import NOBODY, Login, Opening, Patience
+from tui.engine.messages import NOBODY, Login, Opening, Patience
 
 if TYPE_CHECKING:
     from model.analyses.analysis import Analysis, Arrays
     from spark_tasks.spark_client import Engine, EngineResult
-    from tui.engine.opening import Opening
+    from tui.engine.messages import Opening
 
 
 def login_of(cluster: ClusterConfig, config: Config, key: str) -> Login:
@@ -52,7 +52,7 @@ def with_properties(login: Login, path: Path | None) -> Login:
     if path is None:
         return login
     # Only those who log in by such a file wait for its reader to load.
-    from model.hosts.client_security.client_properties import read_client_properties  # noqa: PLC0415
+    from model.hosts.client_properties import read_client_properties  # noqa: PLC0415
 
     try:
         found = read_client_properties(path)

@@ -26,7 +26,7 @@ from model.cluster.whole_file import write_whole
 
 if TYPE_CHECKING:
     from model.sources.source import Progress, Source, SourceStatus
-    from tui.engine.opening import Opening
+    from tui.engine.messages import Opening
 
 
 DEMO = "DEMO, an invented cluster"

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from model.planning.request import Batching, NewBroker, PlanRequest, Reach, Throttling
 from tui.cli.options import takes_cluster, takes_engine, with_all
 from tui.cli.output import Duration
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 if TYPE_CHECKING:
     from spark_tasks.spark_client import Engine

@@ -43,7 +43,7 @@ from tui.cli.following import image_of
 from tui.cli.options import compute
 from tui.cli.output import json_line, progress, tell, write
 from tui.cli.plan_text import bytes_text, lines
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.text import plain
 
 Options = Mapping[str, Any]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tui.cli.options import takes_cluster, takes_engine
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 if TYPE_CHECKING:
     from spark_tasks.spark_client import Engine

@@ -40,7 +40,7 @@ from spark_tasks.spark_client import Engine
 from tui.cli.following import image_of
 from tui.cli.output import json_line, more, tell_demo
 from tui.cli.waved import Computed, computed
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.text import cells, cut, plain
 
 WIDTH = 80

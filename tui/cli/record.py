@@ -14,7 +14,7 @@ from model.sources.feed import Moment
 from tui.cli.following import follow, run
 from tui.cli.options import takes_source
 from tui.cli.output import Duration, tell
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 if TYPE_CHECKING:
     from model.recordings.recorder import Recorder

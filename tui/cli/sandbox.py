@@ -16,7 +16,7 @@ from model.sandbox.processes import SandboxError
 from tui.cli.open import check_java, dashboard, with_look
 from tui.cli.options import common_options
 from tui.engine.config import Config
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 Command = Callable[..., Any]
 RATE = SandboxOptions().rate

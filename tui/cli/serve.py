@@ -30,7 +30,7 @@ from textual_serve.server import Server, to_int
 from model.sandbox.processes import SandboxError
 from tui.cli.address import OPTION, NotServed, ServeAddress
 from tui.cli.output import tell
-from tui.engine.opening import Opening, ServedSource, served_source
+from tui.engine.messages import Opening, ServedSource, served_source
 
 _NEEDED = re.compile(
     r"PATH|HOME|USER|LOGNAME|TMPDIR|TZ|LANG|LANGUAGE|COLUMNS|ROWS|NO_COLOR|COLORTERM|VIRTUAL_ENV"

@@ -21,7 +21,7 @@ from model.sources.source import SourceError
 from tui.cli.following import follow, run
 from tui.cli.options import takes_source
 from tui.cli.output import json_line, put
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.text import plain
 
 

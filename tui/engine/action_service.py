@@ -20,8 +20,7 @@ from model.hosts.acting.carrying_out import UnansweredError, UnwrittenError, car
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.planning.plan import Plan, applied
 from tui.engine.jobs import Job, Jobs
-from tui.engine.messages import TextAnswer
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening, TextAnswer
 from tui.engine.proposing import basis_of, drills_said, proposal_of, rate_of, sheet_of
 from tui.engine.queries import ProposalText
 from tui.engine.way_in import Way, carried_out, proposed, run_of

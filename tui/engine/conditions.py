@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tui.engine.actions import ACTIONS, Action, sign_of
-from tui.engine.messages import SANDBOX, HeaderFacts
-from tui.engine.opening import NO_WISH
+from tui.engine.messages import NO_WISH, SANDBOX, HeaderFacts
 from tui.engine.questions import NO_DRILL, NO_PLAN
 from tui.engine.view_state import LEVELS, ViewState, level_of
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from model.cluster.cluster_image import ClusterImage
 from tui.engine.jobs import Jobs
 from tui.engine.listing import Page, loaded
-from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
-from tui.engine.opening import THIS_MACHINE, Opening
+from tui.engine.messages import THIS_MACHINE, Answer, ListQuery, Opening, TextAnswer, TextQuery
 from tui.engine.queries import ProposalText, WritePlan
 from tui.engine.questions import PlanQuestion
 

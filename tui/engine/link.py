@@ -13,8 +13,18 @@ import msgspec
 from model.hosts.child_process import AskedChild
 from tui.engine.actions import ACTIONS, Action
 from tui.engine.keymap import other_signs
-from tui.engine.messages import HeaderFacts, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
-from tui.engine.opening import NOBODY, Opening
+from tui.engine.messages import (
+    NOBODY,
+    HeaderFacts,
+    ListQuery,
+    Opening,
+    Pulse,
+    TextAnswer,
+    TextQuery,
+    TimeAnswer,
+    TimeQuery,
+    Wish,
+)
 from tui.engine.rows import Window
 
 DATA_PROCESS = (sys.executable, "-P", "-m", "tui.engine")

@@ -21,6 +21,7 @@ from tui.engine.messages import (
     Answer,
     HeaderFacts,
     ListQuery,
+    Opening,
     Pulse,
     Query,
     TextAnswer,
@@ -29,7 +30,6 @@ from tui.engine.messages import (
     TimeQuery,
     Wish,
 )
-from tui.engine.opening import Opening
 from tui.engine.registry import REGISTRY
 from tui.engine.router import queries_of
 from tui.engine.rows import Window

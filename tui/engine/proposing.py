@@ -34,13 +34,12 @@ from model.drills.setup_znodes import rules_of
 from model.hosts.acting.admin_reads import AdminReads
 from model.hosts.acting.admin_writes import AdminWriter
 from model.hosts.acting.carrying_out import shown
-from model.hosts.client_security.tls import kafka_options
 from model.hosts.kafka_client import EARLIEST, LATEST
+from model.hosts.tls import kafka_options
 from model.sources.addresses import KAFKA_SCHEME, parse_kafka_address
 from model.znodes.codec import redact
 from model.znodes.paths import topic_path
-from tui.engine.messages import TextAnswer
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening, TextAnswer
 from tui.engine.questions import (
     AddPartitions,
     AlterConfigs,

@@ -21,8 +21,7 @@ from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
 from tui.engine.history import queries as of_past
 from tui.engine.history.past_pages import event_strip, past_comparison, past_event_text, past_window
-from tui.engine.messages import JobsText, StopJobs, TimeQuery
-from tui.engine.opening import NO_WISH, ONLY_SHOWS
+from tui.engine.messages import NO_WISH, ONLY_SHOWS, JobsText, StopJobs, TimeQuery
 from tui.engine.partitions.counts import partitions_picture
 from tui.engine.partitions.map import map_window
 from tui.engine.partitions.reasons import partition_text

@@ -27,8 +27,18 @@ from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.jobs import Jobs, jobs_text
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
 from tui.engine.listing import Memory, Page, shown
-from tui.engine.messages import Answer, JobsText, ListQuery, Query, StopJobs, TextAnswer, TextQuery, TimeQuery, Wish
-from tui.engine.opening import ONLY_SHOWS
+from tui.engine.messages import (
+    ONLY_SHOWS,
+    Answer,
+    JobsText,
+    ListQuery,
+    Query,
+    StopJobs,
+    TextAnswer,
+    TextQuery,
+    TimeQuery,
+    Wish,
+)
 from tui.engine.queries import (
     NO_SANDBOX,
     ConfirmProposal,

@@ -27,8 +27,7 @@ from tui.engine.drill.playback import DrillService
 from tui.engine.history.past_service import PastService
 from tui.engine.jobs import Jobs
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
-from tui.engine.messages import Answer, Pulse, Query
-from tui.engine.opening import Opening
+from tui.engine.messages import Answer, Opening, Pulse, Query
 from tui.engine.registry import REGISTRY
 from tui.engine.router import Router, Services
 from tui.engine.sandbox.service import SandboxService

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from model.hosts.client_security.tls import kafka_options, tls_context
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_security import SecurityError
 from model.hosts.process import without_hypothesis
+from model.hosts.tls import kafka_options, tls_context
 from model.hosts.zookeeper.settings import Credential, Sasl
 from model.sources.addresses import (
     ControllersAddress,
@@ -18,7 +18,7 @@ from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
 from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 REFUSED_S = Timing().refused_s
 

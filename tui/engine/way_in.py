@@ -18,12 +18,12 @@ from model.cluster.texts import counted
 from model.hosts.acting.carrying_out import AuditLog, Writers
 from model.hosts.acting.reassigning import ReassignmentJournal, RouteToCluster, ZooKeeperRoute, reassign
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
-from model.hosts.client_security.tls import kafka_options
+from model.hosts.tls import kafka_options
 from model.hosts.zookeeper.settings import Settings
 from model.planning.plan import Plan
 from model.sources.addresses import ControllersAddress, KafkaAddress, ZooKeeperAddress, parse_source
 from model.sources.source import SourceError
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.remembered import state_folder
 from tui.engine.sources import zookeeper_login
 

@@ -19,8 +19,7 @@ from model.analyses.fleets.tally import Before, Downtime, Tally, lasted, tally_o
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_file import read_snapshot
 from model.cluster.snapshot_image import document_of
-from model.drills.bursts import Bursts, Played
-from model.drills.drill import run, usual
+from model.drills.drill import Bursts, Played, run, usual
 from model.drills.outcomes import Summary
 from model.drills.scenario import ScenarioError, check, dead_brokers, ruled_by, written
 from model.drills.setup import ClusterSetup

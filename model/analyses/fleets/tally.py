@@ -16,8 +16,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import TopicPartition
-from model.drills.bursts import Burst
-from model.drills.drill import Drill
+from model.drills.drill import Burst, Drill
 from model.drills.outcomes import Summary, affected, summary
 from model.drills.rows import AnyRow, StateWritten
 from model.drills.timeline import Outage, Timeline

@@ -39,12 +39,6 @@ def garwood(events: float, exposure: float) -> tuple[float, float]:
     return low / exposure, chi_squared(1 - ALPHA / 2, 2 * events + 2) / 2 / exposure
 
 
-def jeffreys_rate(events: int, exposure: float) -> tuple[float, float]:
-    """As `garwood`, by the quantiles of Gamma(events + 1/2)."""
-    shape = 2 * events + 1
-    return chi_squared(ALPHA / 2, shape) / 2 / exposure, chi_squared(1 - ALPHA / 2, shape) / 2 / exposure
-
-
 def wilson(events: int, number: int) -> tuple[float, float]:
     """Of a share."""
     share, z = events / number, Z * Z / number

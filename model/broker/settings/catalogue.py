@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from model.broker.settings import keys
-from model.broker.settings.kinds import (
+from model.broker.settings.keys import (
     INT_MAX,
     LONG_MAX,
     REAL_MAX,

@@ -33,8 +33,9 @@ from model.broker.settings.keys import (
     LOG_CLEANER_MAX_COMPACTION_LAG_MS,
     LOG_CLEANER_MIN_COMPACTION_LAG_MS,
     LOG_RETENTION_BYTES,
+    Key,
+    as_text,
 )
-from model.broker.settings.kinds import Key, as_text
 from model.broker.settings.settings import Settings, listener_refusals, settings_of_topic, topic_defaults
 from model.controller import Refusal
 

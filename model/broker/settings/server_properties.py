@@ -11,8 +11,7 @@ from typing import NamedTuple
 from model.broker.partition import replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import KEPT_KEYS, KEYS, OWN_KEYS, remark_on
-from model.broker.settings.keys import BROKER_ID
-from model.broker.settings.kinds import Key
+from model.broker.settings.keys import BROKER_ID, Key
 from model.broker.settings.settings import Settings, listener_refusals
 from model.cluster.ids import release_numbers
 

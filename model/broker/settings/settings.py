@@ -23,8 +23,9 @@ from model.broker.settings.keys import (
     INTER_BROKER_LISTENER_NAME,
     LISTENER_SECURITY_PROTOCOL_MAP,
     LISTENERS,
+    Key,
+    as_text,
 )
-from model.broker.settings.kinds import Key, as_text
 from model.cluster.ids import release_numbers
 from model.controller.generations import Settings as ControllerSettings
 from model.controller.generations import generation_of

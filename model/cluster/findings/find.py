@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from model.cluster.cluster_image import EMPTY, ClusterImage, differing_keys
-from model.cluster.findings import cluster, consumers, partitions, pending_work, quorum
+from model.cluster.findings import cluster, consumers, partitions, pending_work
 from model.cluster.findings.check import (
     SEVERITIES,
     ClusterCase,
@@ -35,7 +35,7 @@ from model.cluster.topic_image import TopicImage
 CHECKS: tuple[ClusterCheck | TopicCheck | GroupCheck, ...] = (
     cluster.no_brokers,
     cluster.controller,
-    quorum.no_quorum,
+    cluster.no_quorum,
     partitions.offline,
     partitions.under_min_isr,
     partitions.leader_not_in_isr,
@@ -66,8 +66,8 @@ CHECKS: tuple[ClusterCheck | TopicCheck | GroupCheck, ...] = (
     consumers.lagging,
     cluster.unreadable,
     cluster.differences,
-    quorum.late_voters,
-    quorum.metadata_versions,
+    cluster.late_voters,
+    cluster.metadata_versions,
     cluster.failed_log_dirs,
     cluster.offline_replicas,
     cluster.untold,

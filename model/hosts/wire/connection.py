@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self, cast
 
 from kio.schema.errors import ErrorCode
 
-from model.hosts.client_security.tls import is_refused_for_good, tls_refusal
+from model.hosts.tls import is_refused_for_good, tls_refusal
 from model.hosts.wire.frames import MAX_FRAME_BYTES, read_frame, write_frame
 from model.hosts.wire.messages import (
     API_VERSIONS_KEY,

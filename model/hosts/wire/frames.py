@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from model.hosts.client_security.tls import PLAIN_ON_TLS, is_tls_alert
+from model.hosts.tls import PLAIN_ON_TLS, is_tls_alert
 from model.hosts.wire.names import DeniedError, MalformedError
 
 MAX_FRAME_BYTES = 100 << 20

@@ -34,7 +34,7 @@ from kazoo.handlers.threading import (
 )
 from kazoo.protocol.states import KeeperState
 
-from model.hosts.client_security.tls import is_refused_for_good, why_tls_failed
+from model.hosts.tls import is_refused_for_good, why_tls_failed
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
 from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperAuthFailed, ZooKeeperUnavailable, ZooKeeperUnsupported
 from model.hosts.zookeeper.requests import Request

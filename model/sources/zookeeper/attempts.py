@@ -4,7 +4,7 @@ import socket
 import ssl
 from collections.abc import Sequence
 
-from model.hosts.client_security.tls import PLAIN_ON_TLS
+from model.hosts.tls import PLAIN_ON_TLS
 from model.hosts.zookeeper.protocol import Connected, ConnectionState
 from model.hosts.zookeeper.settings import Usage, hosts_of
 from model.sources.addresses import ZooKeeperAddress

@@ -7,9 +7,9 @@ from random import Random
 
 from model.broker.settings.server_properties import read_server_properties
 from model.broker.settings.settings import Settings
-from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.tls import tls_context
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_properties import read_client_properties
+from model.hosts.client_security import SecurityError
+from model.hosts.tls import tls_context
 from model.sandbox import scenario
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import read_scenario, scenario_text

@@ -13,7 +13,7 @@ from model.broker.life import ShutdownSettings
 from model.broker.partition import ReplicationSettings, replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import ALL_TOPIC_KEYS, KEPT_KEYS, KEPT_TOPIC_KEYS, KEYS, TOPIC_KEYS, remark_on
-from model.broker.settings.kinds import Key, Whole, as_text
+from model.broker.settings.keys import Key, Whole, as_text
 from model.broker.settings.settings import (
     Settings,
     controller_settings,

@@ -14,9 +14,9 @@ from model.actions.proposal import ActionRefused
 from model.cluster.snapshot_file import SnapshotError, read_snapshot
 from model.cluster.whole_file import read_text, read_whole
 from model.hosts.acting.reassigning import ReassignmentJournal
-from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.tls import tls_context
-from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
+from model.hosts.client_properties import read_client_properties
+from model.hosts.client_security import Secret, SecurityError, Store, Tls
+from model.hosts.tls import tls_context
 from model.log.checkpoints import read_meta_properties, read_offsets, read_topic_id
 from model.log.names import META_PROPERTIES_FILE, PARTITION_METADATA_FILE
 from model.recordings.folder import RecordingError

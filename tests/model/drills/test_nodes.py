@@ -14,16 +14,21 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import KraftMetadata, LogDir, Quorum, QuorumReplica
 from model.drills.document import document_of
 from model.drills.drill import Drill, run
-from model.drills.nodes import (
+from model.drills.outcomes import OutcomeKind
+from model.drills.rows import FolderFailed, QuorumShrank, StateWritten, VoterFellSilent
+from model.drills.scenario import (
+    Act,
+    Deed,
+    Scenario,
+    ScenarioError,
     controllers_named,
     folders_lost,
     machines_of_rack,
     nodes_text,
+    of_acts,
+    of_brokers,
     with_voters_changed,
 )
-from model.drills.outcomes import OutcomeKind
-from model.drills.rows import FolderFailed, QuorumShrank, StateWritten, VoterFellSilent
-from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_acts, of_brokers
 from tests.model.drills.clusters import cluster, topic
 from tests.model.drills.test_voters import kraft, leaders
 from tui.cli.drill import lines

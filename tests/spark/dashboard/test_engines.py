@@ -39,7 +39,7 @@ from tests.spark.previews.many_groups import many_groups
 from tests.spark.running_spark import RunningSpark
 from tests.thorough import the_rest_when_asked
 from tui.engine.lazy import LazyAnalyses
-from tui.engine.opening import THIS_MACHINE
+from tui.engine.messages import THIS_MACHINE
 from tui.engine.queries import LabGroupList
 
 ARRAYS = {"values": np.arange(1000)}

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from model.analyses.fleets.fleet import Stage, played
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
 from model.cluster.cluster_image import ClusterImage
-from model.drills import bursts
-from model.drills.bursts import Burst, Bursts
-from model.drills.drill import RESTARTING
+from model.drills import drill
+from model.drills.drill import RESTARTING, Burst, Bursts
 from model.drills.scenario import Act, Deed, of_acts
 from model.drills.setup import ClusterSetup
 from tests.model.drills.clusters import cluster, clusters, several, topic
@@ -100,12 +99,12 @@ def test_what_begins_later_or_lasts_too_long_is_left_to_a_whole_drill(acts: tupl
 def test_a_fleet_forgets_before_it_takes_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.analyses.fleets.fleet.MOST_ROWS", 10)
     forgotten: list[int] = []
-    forget = bursts.Bursts.forget
+    forget = drill.Bursts.forget
 
     def forgets(self: Bursts[object]) -> None:
         forgotten.append(self.remembered)
         forget(self)
 
-    monkeypatch.setattr(bursts.Bursts, "forget", forgets)
+    monkeypatch.setattr(drill.Bursts, "forget", forgets)
     compare(THREE, FleetParameters(generators=("random",), count=12))
     assert forgotten

@@ -11,7 +11,7 @@ from model.analyses.fleets.scenarios import FleetScenario
 from model.analyses.fleets.tally import Before, Downtime, Lasted, Moment, Tally, lasted
 from model.cluster.ids import TopicPartition
 from model.cluster.records import PartitionState
-from model.drills.bursts import Burst
+from model.drills.drill import Burst
 from model.drills.rows import AnyRow, StateWritten
 from model.drills.scenario import Act, Deed, of_acts
 from model.drills.timeline import Outage

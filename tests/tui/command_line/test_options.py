@@ -10,7 +10,7 @@ import pytest
 
 from tui.cli.main import kdrill
 from tui.cli.options import takes_opening
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 CONFIG = """
 [clusters.eu]

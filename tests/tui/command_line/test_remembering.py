@@ -10,7 +10,7 @@ import pytest
 from model.sandbox.messages import SandboxOptions
 from tui.app.app import Ended
 from tui.cli.open import Start, remembering
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 from tui.engine.view_state import ViewState
 
 SANDBOX = Opening()

@@ -9,7 +9,7 @@ import pytest
 from model.hosts.zookeeper.settings import ReadLimits
 from model.sources.source import Progress, Sink, SourceError, SourceStatus
 from tui.cli.output import IN_ALL, SAID_AFTER_S, Waiting
-from tui.engine.opening import Opening, Patience
+from tui.engine.messages import Opening, Patience
 
 BEGUN_S = 1_000.0
 

@@ -16,8 +16,7 @@ from tests.tui.data.pulses import Pulses
 from tui.engine.cluster.queries import BrokerList
 from tui.engine.history.queries import SaveSnapshot
 from tui.engine.link import DataLost, ProcessLink
-from tui.engine.messages import HeaderFacts, Pulse
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import HeaderFacts, Login, Opening, Pulse
 
 BROKERS = BrokerList()
 DEMO, CLUSTER = Opening(is_demo=True), Opening(source="zk://b1:2181")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
-from model.hosts.client_security.values import KafkaSecurity, SaslLogin, Secret, Store, Tls
+from model.hosts.client_security import KafkaSecurity, SaslLogin, Secret, Store, Tls
 from model.sources.feed import Feed
 from model.sources.file_source import SnapshotSource
 from model.sources.source import SourceError
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.model.cluster.build import NOW_MS, brokers, image, topic
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 from tui.engine.sources import source_of
 
 CLUSTER = image(*brokers(1, 2), *topic("orders", (1, 2)))

@@ -21,12 +21,12 @@ from tests.harness.zookeeper import kazoo
 from tests.tui.data.pulses import Pulses, live
 from tui.engine.cluster.queries import BrokerList, ZnodeList, ZnodeText
 from tui.engine.link import DATA_PROCESS, ProcessLink
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 OWNER = """
 import asyncio, os, subprocess
 from tui.engine.link import ProcessLink
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening
 
 async def main():
     link = ProcessLink(Opening(is_demo=True))

@@ -24,10 +24,10 @@ from model.cluster.findings import Finding
 from model.cluster.snapshot_file import write_snapshot
 from model.cluster.snapshot_format import SnapshotDocument
 from model.drills.voters import Served, Turnout
+from model.hosts import client_properties
 from model.hosts.acting.carrying_out import AuditLog, WriteOutcome
 from model.hosts.acting.reassigning import JournalFile
-from model.hosts.client_security import client_properties
-from model.hosts.client_security.properties_file import PROVIDERS, PropertiesFile
+from model.hosts.properties_file import PROVIDERS, PropertiesFile
 from model.planning import documents
 from model.planning import documents as plan_document
 from model.recordings.format import SCHEMA, PartHeader

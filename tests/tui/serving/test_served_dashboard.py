@@ -12,8 +12,7 @@ from tests.tui.data.asked import ENTRIES, router, text_query
 from tui.engine.actions import SANDBOX, holding
 from tui.engine.cluster.queries import Acknowledge
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
-from tui.engine.messages import Answer, Query, StopJobs, TextAnswer, Wish
-from tui.engine.opening import ONLY_SHOWS
+from tui.engine.messages import ONLY_SHOWS, Answer, Query, StopJobs, TextAnswer, Wish
 from tui.engine.queries import (
     ConfirmProposal,
     LogLookupList,

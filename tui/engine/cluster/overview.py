@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import NamedTuple
 
-from model.cluster.findings.quorum import turnout
+from model.cluster.findings.cluster import turnout
 from model.sources.feed import Moment
 from tui.engine.cluster.gauges import NOTHING_RECENT, Recent, Series, counts_of
 from tui.engine.cluster.queries import OverviewPicture

@@ -20,7 +20,6 @@ from model.cluster.findings.health import MIN_ISR, at_least_one, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.records import PartitionState
 from model.drills.drill import Drill, Progress, play, usual
-from model.drills.nodes import controllers_named, folders_lost, machines_of_rack
 from model.drills.outcomes import DrilledPartition
 from model.drills.rows import AnyRow, BrokerFenced, QuorumShrank, StateWritten, VoterBooted, VoterFellSilent
 from model.drills.scenario import (
@@ -29,7 +28,10 @@ from model.drills.scenario import (
     Folder,
     Scenario,
     ScenarioError,
+    controllers_named,
     dead_brokers,
+    folders_lost,
+    machines_of_rack,
     of_acts,
     read_written,
     ruled_by,

@@ -142,7 +142,6 @@ TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
 """`org.apache.kafka.common.config.ConfigResource.Type`."""
 TYPES = {"BOOLEAN": 1, "STRING": 2, "INT": 3, "SHORT": 4, "LONG": 5, "DOUBLE": 6, "LIST": 7, "CLASS": 8, "PASSWORD": 9}
 """`DescribeConfigsResponse.ConfigType`."""
-FINE = ("NONE", None)
 UNWRITTEN_CONFIG = Refusal("UNKNOWN_SERVER_ERROR", "ZooKeeper did not take the configuration.")
 UNKNOWN_TYPE = Refusal("INVALID_REQUEST", "Log levels are altered one by one: IncrementalAlterConfigs.")
 Alter = Callable[[Config, "Resource"], Config | Refusal]

@@ -28,8 +28,8 @@ from model.broker.settings.keys import (
     REPLICA_ALTER_LOG_DIRS_RATE,
     REPLICATION_QUOTA_WINDOW_NUM,
     REPLICATION_QUOTA_WINDOW_SIZE_SECONDS,
+    Key,
 )
-from model.broker.settings.kinds import Key
 from model.broker.settings.settings import (
     Settings,
     message_format,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.values import (
+from model.hosts.client_properties import read_client_properties
+from model.hosts.client_security import (
     ClientSecurity,
     KafkaSecurity,
     SaslLogin,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.client_security.properties_file import Property, parse_properties
-from model.hosts.client_security.values import SecurityError
+from model.hosts.client_security import SecurityError
+from model.hosts.properties_file import Property, parse_properties
 
 
 def values(text: str) -> dict[str, str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from kafka import KafkaAdminClient
 
-from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.tls import kafka_options, tls_context
-from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
+from model.hosts.client_properties import read_client_properties
+from model.hosts.client_security import Secret, SecurityError, Store, Tls
+from model.hosts.tls import kafka_options, tls_context
 from tests.authority import Authority
-from tui.engine.opening import Login, Opening
+from tui.engine.messages import Login, Opening
 
 CANARY = "canary-4711"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

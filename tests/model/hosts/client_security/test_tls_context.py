@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from model.hosts.client_security.tls import is_refused_for_good, is_tls_alert, tls_context, tls_refusal
-from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
+from model.hosts.client_security import Secret, SecurityError, Store, Tls
+from model.hosts.tls import is_refused_for_good, is_tls_alert, tls_context, tls_refusal
 from tests.authority import PASSWORD, Authority, Identity
 
 STORE_PASSWORD = Secret(PASSWORD)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.broker.settings.keys import FOLLOWER_THROTTLED_RATE, LEADER_THROTTLED_RATE, NUM_REPLICA_FETCHERS
-from model.broker.settings.kinds import Key
+from model.broker.settings.keys import FOLLOWER_THROTTLED_RATE, LEADER_THROTTLED_RATE, NUM_REPLICA_FETCHERS, Key
 from model.cluster.ids import TopicPartition
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity

@@ -20,7 +20,7 @@ from model.sources.source import SourceError
 from tests.model.hosts.live_broker.groups.asking import broker
 from tests.model.sources.coordinator_groups.test_source import cluster
 from tui.cli.following import follow_source
-from tui.engine.opening import Opening, Patience
+from tui.engine.messages import Opening, Patience
 
 VERSIONS = 1
 """The answer that every connection begins with."""

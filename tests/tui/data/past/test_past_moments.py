@@ -22,8 +22,7 @@ from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, rows_of, s
 from tui.engine.cluster.queries import BrokerList, EventList, FindingList
 from tui.engine.history.past_service import PastService
 from tui.engine.history.queries import ComparisonText, PastEventList, PastEventText, SaveSnapshot
-from tui.engine.messages import TimeAnswer, TimeQuery
-from tui.engine.opening import Opening
+from tui.engine.messages import Opening, TimeAnswer, TimeQuery
 from tui.engine.process import NearLink
 from tui.engine.queries import PartitionList, PartitionText
 from tui.engine.service import DataService

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from model.cluster.whole_file import MOST_SETTINGS, read_text
-from model.hosts.client_security.values import TLS_VERSIONS, Hidden, KafkaSecurity, Secret, SecurityError, Store, Tls
+from model.hosts.client_security import TLS_VERSIONS, Hidden, KafkaSecurity, Secret, SecurityError, Store, Tls
 
 _TIMEOUT_S = 60
 _PASSWORD = "KDRILL_STORE_PASSWORD"

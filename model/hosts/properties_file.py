@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from model.cluster.whole_file import read_text, typed_path
-from model.hosts.client_security.values import Secret, SecurityError
+from model.hosts.client_security import Secret, SecurityError
 
 _BLANKS = " \t\f"
 _KEY_END = re.compile(r"(?<!\\)(?:\\\\)*([=: \t\f])")

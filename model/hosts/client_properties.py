@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from model.hosts.client_security.properties_file import PropertiesFile
-from model.hosts.client_security.values import (
+from model.hosts.client_security import (
     MECHANISMS,
     PROTOCOLS,
     STORE_TYPES,
@@ -28,6 +27,7 @@ from model.hosts.client_security.values import (
     StoreType,
     Tls,
 )
+from model.hosts.properties_file import PropertiesFile
 
 _FLAGS = ("required", "requisite", "sufficient", "optional")
 _TOKEN = re.compile(
