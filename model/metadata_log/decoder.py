@@ -311,13 +311,9 @@ def _structure_of(fields: tuple[Field, ...], version: int) -> _Read:
     there = [field for field in fields if field.first <= version <= field.last]
     plain = tuple((field.json_name, _reader_of(field, version)) for field in there if field.tag < 0)
     tagged = {
-        field.tag: (field.json_name, _reader_of(field, version), _default(field)) for field in there if field.tag >= 0
+        field.tag: (field.json_name, _reader_of(field, version), field.left_out) for field in there if field.tag >= 0
     }
     return partial(_structure, tuple(field.json_name for field in there), plain, tagged)
-
-
-def _default(field: Field) -> object:
-    return [] if field.is_array and not field.nullable else field.default
 
 
 class _Known(msgspec.Struct, frozen=True):

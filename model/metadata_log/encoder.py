@@ -59,8 +59,7 @@ def _structure(fields: tuple[Field, ...], version: int, values: Mapping[str, Any
 
 
 def _is_default(field: Field, values: Mapping[str, Any]) -> bool:
-    default = [] if field.is_array and not field.nullable else field.default
-    return values.get(field.json_name, default) == default
+    return values.get(field.json_name, field.left_out) == field.left_out
 
 
 def _value(field: Field, version: int, value: Any, add: _Add) -> None:

@@ -37,6 +37,11 @@ class Field(msgspec.Struct, frozen=True):
         """As Kafka's JSON has it, `brokerId`."""
         return self.name[0].lower() + self.name[1:]
 
+    @property
+    def left_out(self) -> object:
+        """What stands for it where it is left out."""
+        return [] if self.is_array and not self.nullable else self.default
+
 
 class Schema(msgspec.Struct, frozen=True, dict=True):
     """A record: its api key, its newest version (the oldest is 0) and its fields in order."""
