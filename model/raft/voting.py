@@ -145,6 +145,15 @@ def is_news(turn: Turn, known: Known) -> bool:
     if known.epoch > turn.node.epoch:
         turn.adopt(known.epoch, known.leader, known.address)
         return False
-    if turn.node.persisted.leader < 0 <= known.leader:
+    if known.leader >= 0 and _seeks_leader(turn.node):
         turn.adopt(known.epoch, known.leader, known.address)
     return True
+
+
+def _seeks_leader(node: Node) -> bool:
+    """Whether it knows no leader, or not where the one listens that it knew before it was started."""
+    match node.role:
+        case Unattached() | Candidate() | Prospective(address=None):
+            return True
+        case _:
+            return node.persisted.leader < 0

@@ -68,6 +68,14 @@ def test_who_stands_or_resigned_answers_pre_votes_by_the_log_alone(state: Electi
     assert not replica.ask(vote(3, LogPosition(10, 2)), VoteAnswer).granted
 
 
+def test_a_loser_that_starts_again_follows_the_winner_it_knew_as_soon_as_somebody_names_it() -> None:
+    replica = Replica(1, LOG, ElectionState(3, 3, voter(1).key))
+    assert isinstance(replica.role, Candidate)
+    replica.hear(Vote, VoteAnswer(Known(epoch=3, leader=3)))
+    assert isinstance(replica.role, Follower)
+    assert replica.role.address == voter(3).address
+
+
 def test_a_vote_is_given_once_an_epoch_and_again_to_the_same_whatever_its_log() -> None:
     replica = Replica(1, LOG, ElectionState(3))
     answer = replica.ask(vote(3, LogPosition(10, 2)), VoteAnswer)

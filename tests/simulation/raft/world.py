@@ -152,6 +152,8 @@ class World:
             decision = decide(replica.node, event, self.now_ms)
         except Exception as error:
             raise ViolationError(f"{event!r} at {id_}: {error!r}") from error
+        if replica.cut_from_all is not None and isinstance(event, RequestReceived | ReplyReceived):
+            replica.cut_from_all = decision.node  # it came before the cut, and waited while this one stood still
         self._carry_out(id_, decision)
 
     def _tell_life(self, id_: int, life: int, event: Event) -> None:
