@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
+from operator import itemgetter
 from typing import Final
 
 from model.cluster import records as r
@@ -70,7 +71,9 @@ class KraftPlay:
         """In order, so that they know it when they start again."""
         self._returned: set[int] = set()
         self._session_over: dict[int, float] = {}
-        """Of those that died: when they may register again."""
+        """Of those that died: when they are fenced, and may register again."""
+        self._ruled_from_ms = 0.0
+        """When the active controller came to be it."""
         self._boots = dict.fromkeys({*image.brokers, *image.fenced}, 0)
         """By broker, how often it started, died or stopped: what was due before that is not due any more."""
         self._due: list[tuple[float, int, Callable[[], None]]] = []
@@ -111,20 +114,40 @@ class KraftPlay:
     # Brokers
 
     def _kill(self, brokers: Sequence[int]) -> None:
-        late_ms = QUORUM_MS if self._image.quorum and self._image.quorum.leader in brokers else 0.0
-        apart_ms = NEXT_PASS_MS if self._cluster.levels.release >= (4, 0) else 0.0
+        if self._image.quorum and self._image.quorum.leader in brokers:
+            self._begin_sessions_anew()
         voters = (each for each in brokers if self._only_votes(each))
         self.rows += (VoterFellSilent(self.now_ms, voter) for voter in voters)
-        for place, broker in enumerate(each for each in brokers if each in self._running):
+        for broker in (each for each in brokers if each in self._running):
             self._goes(broker)
             self._stopped.discard(broker)
             self.rows.append(BrokerFellSilent(self.now_ms, broker))
             registered = self._cluster.brokers.get(broker)
             if registered is not None and not registered.fenced:
-                over_ms = self.now_ms + self._times.session_timeout_ms + late_ms + place * apart_ms
-                self._session_over[broker] = over_ms
-                fenced_ms = over_ms + self._times.zookeeper_write_ms
-                self._later(fenced_ms, partial(self._fence, broker, expired=True))
+                self._let_session_end(broker)
+                self._later(self._session_over[broker] + self._times.zookeeper_write_ms, partial(self._expire, broker))
+
+    def _begin_sessions_anew(self) -> None:
+        """The active controller dies; the next one counts from when it is it, also for who has been silent before."""
+        self._ruled_from_ms = self.now_ms + QUORUM_MS
+        for broker, _ in sorted(self._session_over.items(), key=itemgetter(1)):
+            if broker in self._cluster.active and broker not in self._running:
+                self._let_session_end(broker)
+
+    def _let_session_end(self, broker: int) -> None:
+        """Says when; from 4.0 on not together with another one's."""
+        over_ms = max(self.now_ms, self._ruled_from_ms) + self._times.session_timeout_ms
+        if self._cluster.levels.release >= (4, 0):
+            others = (ms + NEXT_PASS_MS for other, ms in self._session_over.items() if other != broker)
+            over_ms = max(over_ms, *others, 0.0)
+        self._session_over[broker] = over_ms
+
+    def _expire(self, broker: int) -> None:
+        """Its session is over, unless that began anew meanwhile."""
+        if (fenced_ms := self._session_over[broker] + self._times.zookeeper_write_ms) > self.now_ms:
+            self._later(fenced_ms, partial(self._expire, broker))
+        else:
+            self._fence(broker, expired=True)
 
     def _stop(self, brokers: Sequence[int]) -> None:
         for broker in (each for each in brokers if each in self._running):
@@ -142,7 +165,7 @@ class KraftPlay:
             self._running.add(broker)
             self._returned.add(broker)
             self.rows.append(BrokerBooted(self.now_ms, broker))
-            from_ms = max(self.now_ms, self._session_over.pop(broker, 0.0) + END_MS) + self._times.request_ms
+            from_ms = max(self.now_ms, self._session_over.get(broker, 0.0) + END_MS) + self._times.request_ms
             self._later(from_ms, self._unless_gone(broker, self._register))
 
     def _lose(self, folders: Sequence[Folder]) -> None:

@@ -257,9 +257,8 @@ class RandomDrills:
             deeds = [Deed.KILL, Deed.KILL, Deed.STOP, *([Deed.START, Deed.START] if down else [])]
             deed: Deed = self._random.choice(deeds)
             among = sorted(down if deed is Deed.START else living)
-            some = tuple(sorted(self._random.sample(among, min(len(among), self._random.choice((1, 1, 2))))))
-            if deed is Deed.STOP:
-                some = some[:1]
+            size = self._random.choice((1, 1, 2)) if deed is Deed.KILL else 1  # who has started first is a race
+            some = tuple(sorted(self._random.sample(among, min(size, len(among)))))
             after = down - set(some) if deed is Deed.START else down | set(some)
             voters = self._cluster.voters
             if 2 * len(after.intersection(voters)) > len(voters) or len(after) == len(self._cluster.nodes):

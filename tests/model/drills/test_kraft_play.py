@@ -64,6 +64,13 @@ def test_if_the_active_controller_fails_too_all_sessions_begin_anew() -> None:
     assert [row.at_ms for row in rows_of(of_brokers([2]), BrokerFenced)] == [11_002]
 
 
+def test_so_does_the_session_of_who_died_shortly_before_or_after_it() -> None:
+    before = of_acts([Act(Deed.KILL, (5,)), Act(Deed.KILL, (2,), 3_000)])
+    after = of_acts([Act(Deed.KILL, (2,)), Act(Deed.KILL, (5,), 1)])
+    assert [(row.at_ms, row.broker) for row in rows_of(before, BrokerFenced)] == [(14_002, 5), (14_012, 2)]
+    assert [(row.at_ms, row.broker) for row in rows_of(after, BrokerFenced)] == [(11_002, 2), (11_012, 5)]
+
+
 def test_who_stops_hands_over_at_once_and_leaves_when_all_others_know() -> None:
     stop = of_acts([Act(Deed.STOP, (5,))])
     assert {row.at_ms for row in rows_of(stop, StateWritten)} == {2}
