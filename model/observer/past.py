@@ -88,7 +88,8 @@ def _first(reading: PastReading, answer: LogFetched) -> Read:
     """Offset 1 was asked for."""
     start = _log_start(reading, answer)
     if reading.until - start > MOST_OFFSETS:
-        raise NoPastError(f"the log has {reading.until - start:,} records, more than are read")
+        many = f"{reading.until - start:,} records"
+        raise NoPastError(f"it has {many}, more than the {MOST_OFFSETS:,} that are read")
     if start:
         return _ask(reading, LogPosition(start + 1, reading.epoch), "start")
     if answer.snapshot is not None:
@@ -131,7 +132,8 @@ def _piece(reading: PastReading, answer: SnapshotFetched) -> Read:
     if (answer.snapshot, answer.position) != (download.id, download.position) or not answer.data or end > answer.size:
         raise GarbledError(f"another piece of snapshot {download.id} than that from byte {download.position} on")
     if answer.size > MOST_SNAPSHOT_BYTES or len(download.pieces) >= MOST_PIECES:
-        raise NoPastError(f"the snapshot that the log starts with has {answer.size:,} bytes, more than are read")
+        size = f"{answer.size:,} bytes"
+        raise NoPastError(f"its first snapshot has {size}, more than the {MOST_SNAPSHOT_BYTES:,} that are read")
     download = Download(download.id, (*download.pieces, answer.data), end, answer.size)
     question = reading.question
     if end < answer.size:

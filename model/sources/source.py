@@ -53,6 +53,8 @@ class SourceStatus(msgspec.Struct, frozen=True):
     """How often the source looks; 0: it is told of changes."""
     polled: str = ""
     """Why brokers are polled although the cluster's metadata log could be followed, one clause."""
+    unread: str = ""
+    """Why the log's records from before the source was opened are not read, one clause."""
     is_partial: bool = False
     """Brokers beside the source have not been heard of yet, neither good nor bad."""
     is_hopeless: bool = False

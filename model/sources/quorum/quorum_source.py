@@ -47,6 +47,8 @@ class _Past:
         self.then: Callable[[Timeline], None] | None = None
         self.until_ms: int | None = None
         self.tries = 0
+        self.unread = ""
+        """Why it is not read, once it was tried often enough."""
         self.reading: asyncio.Task[None] | None = None
         self.closing = threading.Event()
 
@@ -194,7 +196,8 @@ class QuorumSource:
         with self._lock:
             warning = "; ".join(each for each in (self._facts.trouble, self._beside) if each)
             is_partial = status.is_partial and bool(self._endpoints or not self._facts.is_listed)
-            self._status = msgspec.structs.replace(status, warning=warning, is_partial=is_partial)
+            unread = self._past.unread
+            self._status = msgspec.structs.replace(status, warning=warning, is_partial=is_partial, unread=unread)
             if self._sink is not None:
                 self._sink.report(self._status)
 
@@ -224,8 +227,11 @@ class QuorumSource:
         try:
             await read_past(leader, reading, moments.take, self._controllers)
             timeline = await asyncio.to_thread(moments.timeline, past.closing.wait)
-        except (NoPastError, GarbledError):
-            return  # it is tried again while it is live; without it, the past begins now
+        except (NoPastError, GarbledError) as error:  # it is tried again while it is live
+            with self._lock:
+                past.unread = str(error) if past.tries == MOST_TRIES else ""
+                self._say(self._status)
+            return
         with self._lock:
             then, past.then, records = past.then, None, moments.records()
             if self._sink is None or then is None or past.closing.is_set():

@@ -126,7 +126,7 @@ async def past_window(past: PastService, more: More, query: PastEventList, now_m
 async def past_event_text(past: PastService, more: More, query: PastEventText, _: int, memory: Memory) -> TextAnswer:
     """The event with this key, and the timeline."""
     event = event_text(_with_more(past, more, memory), query)
-    sheet = _standing(past, query)
+    sheet = _standing(past, query, more[0].status.unread)
     return TextAnswer(event.title, (*event.lines, (), *sheet.lines), f"{event.plain}\n\n{sheet.plain}")
 
 
@@ -244,7 +244,7 @@ def _time(change: Change) -> int:
     return change.time_ms
 
 
-def _standing(past: PastService, query: PastEventText) -> TextAnswer:
+def _standing(past: PastService, query: PastEventText, unread: str) -> TextAnswer:
     timeline, newest = past.timeline, past.newest
     sheet = Sheet("Timeline", query.width)
     sheet.draw(span("Timeline", "heading"))
@@ -262,6 +262,8 @@ def _standing(past: PastService, query: PastEventText) -> TextAnswer:
     sheet.fact("reaches", f"back to {_when(first.at_ms)}, {_span(last.at_ms - first.at_ms)}")
     if past.recalled_ms and timeline.image.generation == "kraft":
         sheet.fact("", f"from the cluster's own log, since {_when(past.recalled_ms)[:16]}")
+    if unread:
+        sheet.fact("", f"the cluster's own log is not read from its start: {unread}", "warn")
     if not (past.window.is_first and past.window.is_last):
         sheet.fact("", "the recording goes on: stepping on plays more of it")
     marks = sum(each.is_mark for each in timeline.instants)

@@ -132,6 +132,22 @@ def ready_to_compare(image: ClusterImage) -> tuple[object, ...]:
     return states, brokers, image.configs, image.metadata, image.controller.broker, image.controller.epoch
 
 
+async def test_why_a_log_is_not_read_from_its_start_is_said(voters: Voters, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.observer.past.MOST_OFFSETS", 100)
+    told: list[Timeline] = []
+    voters.quorum.voters[2].high_watermark = 164
+    source = QuorumSource(ControllersAddress(tuple(voters.addresses)), interval_s=0.2)
+    source.recall(told.append)
+    feed = Feed(source.name, lambda _: None)
+    source.open(feed)
+    try:
+        await eventually_async(lambda: feed.moment.status.unread, "the reason", standing=lambda: feed.moment.status)
+        assert feed.moment.status.unread == "it has 164 records, more than the 100 that are read"
+        assert not told
+    finally:
+        source.close()
+
+
 async def test_what_was_before_it_was_opened_is_told_from_the_log(voters: Voters) -> None:
     """Also where the first picture came from a snapshot."""
     told: list[Timeline] = []

@@ -192,6 +192,13 @@ async def test_a_recording_is_gone_back_in(tmp_path: Path) -> None:
     await link.close()
 
 
+async def test_why_the_log_before_it_is_not_read_is_said_with_the_timeline() -> None:
+    async with told() as (link, story):
+        story.sink.report(SourceStatus("live", unread="it has 9 records"))
+        text = (await link.text(PastEventText(width=100))).plain
+        assert "the cluster's own log is not read from its start: it has 9 records" in text
+
+
 async def test_before_anything_was_read_there_is_no_moment() -> None:
     link = NearLink(DataService(Story(), now_ms=lambda: NOW_MS))
     await link.open(lambda _: None)
