@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import importlib
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -219,7 +220,9 @@ class _Collecting:
 
 @cache
 def _imports(path: str, name: str) -> bool:
-    return f"from {name} import" in Path(path).read_text("utf-8")
+    package, _, module = name.rpartition(".")
+    ways = rf"^from ({re.escape(name)} import |{re.escape(package)} import .*\b{module}\b)"
+    return re.search(ways, Path(path).read_text("utf-8"), re.MULTILINE) is not None
 
 
 class _Chosen:
