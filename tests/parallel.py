@@ -16,10 +16,8 @@ from xdist.workermanage import WorkerController
 from tests.fast_tier import EXPRESSION
 from tests.whole_run import is_plain
 
-WORKERS_MOST = 5
+WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
-ROOMY = 12 << 30
-"""Bytes of memory in which two of real Kafka's clusters at a time are no danger."""
 
 CONFORMANCE = "tests/conformance/"
 CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[(\d+\.\d+\.[\d.]+|KRaft)")
@@ -28,10 +26,9 @@ CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[(\d+\.\d+\.[\d.]+|KRaft)")
 class BySharedParts(LoadScopeScheduling):
     """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares.
 
-    Tests of real Kafka mostly wait, for sessions to end and brokers to come back. From the beginning to the end half
-    of the processes have such tests, one of three, and the others what computes: side by side they would leave the
-    cores idle. So would the rest if those of few tests, which mostly wait as well, were left for the end: the queue is
-    taken from both.
+    Tests of real Kafka mostly wait, for sessions to end and brokers to come back. From the beginning to the end one
+    process has such tests, and the others what computes: side by side they would leave the cores idle. So would the
+    rest if those of few tests, which mostly wait as well, were left for the end: the queue is taken from both.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -43,8 +40,8 @@ class BySharedParts(LoadScopeScheduling):
         under_way = (
             scope for units in self.assigned_work.values() for scope, unit in units.items() if not all(unit.values())
         )
-        has_enough = sum(scope.startswith(CONFORMANCE) for scope in under_way) >= len(self.nodes) // 2
-        if fitting := [scope for scope in self.workqueue if scope.startswith(CONFORMANCE) != has_enough]:
+        has_conformance = any(scope.startswith(CONFORMANCE) for scope in under_way)
+        if fitting := [scope for scope in self.workqueue if scope.startswith(CONFORMANCE) != has_conformance]:
             fewest_tests, most_tests = fitting[-1], fitting[0]
             self.workqueue.move_to_end(fewest_tests if len(fitting) % 2 else most_tests, last=False)
         super()._assign_work_unit(node)
@@ -53,13 +50,12 @@ class BySharedParts(LoadScopeScheduling):
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One for each core, and more for while others wait: sessions expire and brokers come back in their own time.
 
-    The fast tier waits for nothing. Real Kafka's JVMs take memory, of which one process more wants enough.
+    The fast tier waits for nothing. Two more are for a run without real Kafka, whose JVMs take what memory there is.
     """
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
-    is_roomy = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= ROOMY
-    waiting = 0 if config.option.markexpr == EXPRESSION else 3 if is_plain(config) else 1 + is_roomy
-    return min(len(os.sched_getaffinity(0)) + waiting, WORKERS_MOST)
+    is_fast = config.option.markexpr == EXPRESSION
+    return min(len(os.sched_getaffinity(0)) + (not is_fast) + is_plain(config), WORKERS_MOST)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharedParts:

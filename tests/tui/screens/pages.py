@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from tests.tui.dashboard import Keys, kdrill, mode, press, rows, settled, until
+from tests.tui.dashboard import Keys, kdrill, mode, press, rows, settled, text, until
 from tui.app.panes.live_panes import LiveText
 from tui.engine.messages import STOPPABLE
 from tui.engine.questions import ForecastQuestion
@@ -90,6 +90,7 @@ async def walk(pilot: Keys, pages: Mapping[str, Page] = PAGES) -> AsyncIterator[
         await arrive(pilot, page)
         if (front := kdrill(pilot).page) is not None:
             front.say("")  # or it would vanish by itself after some seconds
+        await until(pilot, lambda: STOPPABLE not in text(pilot))  # such as the past of a log that is played
         await settled(pilot)
         yield name
         await press(pilot, *page.back)

@@ -143,7 +143,7 @@ async def test_what_was_played_stays_when_the_rest_is_given_up(
 
     def slow(self: forecast.ForecastAnalysis, units: Any, arrays: Any, parameters: forecast.ForecastParameters) -> Any:
         if parameters.histories > forecast.PILOT:
-            goes_on.wait(60)
+            goes_on.wait(250)
         return kernel(self, units, arrays, parameters)
 
     monkeypatch.setattr(forecast.ForecastAnalysis, "kernel", slow)
