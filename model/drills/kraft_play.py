@@ -9,7 +9,6 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from operator import itemgetter
 from typing import Final
 
 from model.cluster import records as r
@@ -130,7 +129,7 @@ class KraftPlay:
     def _begin_sessions_anew(self) -> None:
         """The active controller dies; the next one counts from when it is it, also for who has been silent before."""
         self._ruled_from_ms = self.now_ms + QUORUM_MS
-        for broker, _ in sorted(self._session_over.items(), key=itemgetter(1)):
+        for broker in sorted(self._session_over, key=self._session_over.__getitem__):
             if broker in self._cluster.active and broker not in self._running:
                 self._let_session_end(broker)
 

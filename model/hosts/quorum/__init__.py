@@ -1,1 +1,1 @@
-"""A voter of a KRaft quorum at its edges: what it says on the wire."""
+"""A voter of a KRaft quorum, and the controller of its node: disk, wire, process."""

@@ -1,7 +1,8 @@
 """The controller of a voter's node: while its voter leads it decides, by the rules of KRaft's own controllers.
 
 What is decided is written to the voter's log, and told once it is committed. While another one leads, or before the log
-is read up to the own election, nobody is told anything. Who asks what is `controller_requests`' business.
+is read up to the own election, nobody is told anything. Who asks what is in `broker_requests` and
+`operator_requests`.
 """
 
 import asyncio
@@ -85,7 +86,7 @@ class ActiveController:
     async def _rule(self) -> None:
         state = ControllerState(self.voter.disk, self._cluster_id)
         if state.is_new:
-            self._append(self._first_records())
+            self.propose(self._first_records())
             state = ControllerState(self.voter.disk, self._cluster_id)
         state.memory = state.memory.after_failover(state.cluster, now_ms())
         self.state = state
@@ -138,13 +139,13 @@ class ActiveController:
         """What was decided, at the log's end."""
         self.at_the_end()
         if records:
-            self._append(self.active.write(records))
+            self.propose(self.active.write(records))
 
     def append(self, values: Sequence[bytes]) -> None:
         """Records whose bytes are known, at the log's end."""
         self.at_the_end()
         self.active.take(values)
-        self._append(values)
+        self.propose(values)
 
     def at_the_end(self) -> None:
         """What is written next gets the offset that the log's next record has."""
@@ -152,9 +153,6 @@ class ActiveController:
 
     def propose(self, values: Sequence[bytes]) -> None:
         """Records that the state has taken in already."""
-        self._append(values)
-
-    def _append(self, values: Sequence[bytes]) -> None:
         batch = data_batch(values, time.time_ns() // 1_000_000)
         self.voter.propose(self.voter.node.epoch, ((len(values), batch),))
 

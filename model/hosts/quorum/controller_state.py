@@ -8,6 +8,8 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
@@ -91,9 +93,7 @@ class ControllerState:
             case "RegisterBrokerRecord":
                 self.incarnations[fields["brokerId"]] = fields["incarnationId"]
                 registered = {**self.memory.registered_at, fields["brokerId"]: offset}
-                self.memory = Memory(
-                    self.memory.contacts, self.memory.offsets, registered, self.memory.shutdown_offsets
-                )
+                self.memory = msgspec.structs.replace(self.memory, registered_at=registered)
             case "FeatureLevelRecord":
                 self.features[fields["name"]] = fields["featureLevel"]
             case "ProducerIdsRecord":

@@ -115,7 +115,7 @@ def _told(said: Decoded, offset: int, topics: dict[str, str]) -> Logged | None:
         return Logged(offset, TopicRemoved(topics[fields["topicId"]]))
     if name == "Partition":
         partition = TopicPartition(topics[fields["topicId"]], fields["partitionId"])
-        return Logged(offset, PartitionCreated(partition, _registration(fields)))
+        return Logged(offset, PartitionCreated(partition, registration(fields)))
     if name == "PartitionChange":
         partition = TopicPartition(topics[fields["topicId"]], fields["partitionId"])
         return Logged(offset, None, partition, _change(fields))
@@ -154,14 +154,14 @@ def _of_broker(name: str, fields: dict[str, Any]) -> MetadataRecord | None:
             return None
 
 
-def _registration(fields: dict[str, Any]) -> Registration:
+def registration(fields: dict[str, Any]) -> Registration:
     return Registration(
         tuple(fields["replicas"]),
         tuple(fields["isr"]),
         fields["leader"],
         fields["leaderEpoch"],
         fields["partitionEpoch"],
-        tuple(fields["removingReplicas"]),
+        tuple(fields.get("removingReplicas", ())),
         tuple(fields["addingReplicas"]),
         tuple(fields.get("eligibleLeaderReplicas") or ()),
         tuple(fields.get("lastKnownElr") or ()),

@@ -25,6 +25,7 @@ from model.kraft_controller.cluster import (
 from model.kraft_controller.partition_change import PartitionChange, Registration
 from model.kraft_controller.written import framed, registration_version
 from model.metadata_log.decoder import Decoded, decode
+from tests.model.kraft_controller.replayed import registration
 from tests.model.metadata_log.kept import LOG, values
 
 DATA = Path("tests/data/kraft")
@@ -47,7 +48,9 @@ def decided(kind: str, fields: dict[str, Any], topics: dict[str, str]) -> Metada
         case "RemoveTopicRecord":
             return TopicRemoved(names[fields["topicId"]])
         case "PartitionRecord":
-            return PartitionCreated(TopicPartition(names[fields["topicId"]], fields["partitionId"]), created(fields))
+            return PartitionCreated(
+                TopicPartition(names[fields["topicId"]], fields["partitionId"]), registration(fields)
+            )
         case "PartitionChangeRecord":
             change = PartitionChange(
                 leader=fields.get("leader"),
@@ -76,20 +79,6 @@ def decided(kind: str, fields: dict[str, Any], topics: dict[str, str]) -> Metada
             return FeatureWritten(fields["name"], fields["featureLevel"])
         case _:
             return None
-
-
-def created(fields: dict[str, Any]) -> Registration:
-    return Registration(
-        tuple(fields["replicas"]),
-        tuple(fields["isr"]),
-        fields["leader"],
-        fields["leaderEpoch"],
-        fields["partitionEpoch"],
-        tuple(fields.get("removingReplicas", ())),
-        tuple(fields["addingReplicas"]),
-        recovering=fields.get("leaderRecoveryState", 0) > 0,
-        directories=tuple(fields.get("directories", ())),
-    )
 
 
 def real(name: str) -> Iterator[tuple[bytes, str, int, dict[str, Any]]]:
