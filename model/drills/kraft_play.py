@@ -124,7 +124,6 @@ class KraftPlay:
             registered = self._cluster.brokers.get(broker)
             if registered is not None and not registered.fenced:
                 self._let_session_end(broker)
-                self._later(self._session_over[broker] + self._times.zookeeper_write_ms, partial(self._expire, broker))
 
     def _begin_sessions_anew(self) -> None:
         """The active controller dies; the next one counts from when it is it, also for who has been silent before."""
@@ -134,18 +133,17 @@ class KraftPlay:
                 self._let_session_end(broker)
 
     def _let_session_end(self, broker: int) -> None:
-        """Says when; from 4.0 on not together with another one's."""
+        """Later, and after those of who died before; from 4.0 on not together with another one's."""
         over_ms = max(self.now_ms, self._ruled_from_ms) + self._times.session_timeout_ms
         if self._cluster.levels.release >= (4, 0):
             others = (ms + NEXT_PASS_MS for other, ms in self._session_over.items() if other != broker)
             over_ms = max(over_ms, *others, 0.0)
         self._session_over[broker] = over_ms
+        self._later(over_ms + self._times.zookeeper_write_ms, partial(self._expire, broker, over_ms))
 
-    def _expire(self, broker: int) -> None:
+    def _expire(self, broker: int, over_ms: float) -> None:
         """Its session is over, unless that began anew meanwhile."""
-        if (fenced_ms := self._session_over[broker] + self._times.zookeeper_write_ms) > self.now_ms:
-            self._later(fenced_ms, partial(self._expire, broker))
-        else:
+        if self._session_over[broker] == over_ms:
             self._fence(broker, expired=True)
 
     def _stop(self, brokers: Sequence[int]) -> None:

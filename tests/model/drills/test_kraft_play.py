@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from model.cluster.cluster_image import ClusterImage, state_of
-from model.cluster.image_parts import Quorum, QuorumReplica
+from model.cluster.image_parts import KraftMetadata, Quorum, QuorumReplica
 from model.drills.drill import run
 from model.drills.rows import BrokerFenced, BrokerLeft, StateWritten
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers
@@ -69,6 +69,12 @@ def test_so_does_the_session_of_who_died_shortly_before_or_after_it() -> None:
     after = of_acts([Act(Deed.KILL, (2,)), Act(Deed.KILL, (5,), 1)])
     assert [(row.at_ms, row.broker) for row in rows_of(before, BrokerFenced)] == [(14_002, 5), (14_012, 2)]
     assert [(row.at_ms, row.broker) for row in rows_of(after, BrokerFenced)] == [(11_002, 2), (11_012, 5)]
+
+
+def test_until_3_9_they_are_over_together_and_end_in_the_order_of_the_deaths() -> None:
+    image = msgspec.structs.replace(kraft(), metadata=KraftMetadata({"metadata.version": 21}))
+    both = of_acts([Act(Deed.KILL, (5,)), Act(Deed.KILL, (2,), 1)])
+    assert [(row.at_ms, row.broker) for row in rows_of(both, BrokerFenced, image)] == [(11_003, 5), (11_003, 2)]
 
 
 def test_who_stops_hands_over_at_once_and_leaves_when_all_others_know() -> None:
