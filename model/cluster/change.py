@@ -102,7 +102,7 @@ _FOLDED = {
 """Kinds of which many in one step become one line, and how that line goes on after the number."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """One thing that happened. `kind` is a stable id; `path` is the znode (on KRaft the place in the metadata) that
     says so, None where there are several.
 

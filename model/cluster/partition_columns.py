@@ -7,8 +7,8 @@ one of them perhaps twice (see `latest`).
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import cast, overload
+from itertools import pairwise, repeat
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from model.cluster.topic_image import (
     TopicImage,
     rows_of,
     told,
+    told_in,
     widened,
 )
 
@@ -33,6 +34,9 @@ Rows = slice | Column
 """Which rows of a topic: all of them, or these."""
 
 ALL: Rows = slice(None)
+
+COPIED = 256
+"""Partitions of a topic, on average, that are copied sooner than a row of theirs is looked up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,22 +112,55 @@ def rows_at(column: Column, rows: Rows) -> Column:
     return column.take(rows, 0)
 
 
-def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) -> PartitionColumns:
-    """All partitions of these topics; with `rows`, only those rows of each topic, in that order."""
+class _Stacked(PartitionColumns):
+    """Columns that are put together when somebody first looks at them: most questions look at few."""
 
-    def parts(name: str) -> list[Column]:
-        columns: list[Column] = [getattr(topic, name) for topic in topics]
+    def __init__(self, topics: Sequence[TopicImage], rows: Sequence[Rows] | None) -> None:
+        self_ = vars(self)
+        self_["topics"], self_["_rows"] = tuple(topics), rows
+        partitions = self._parts("partitions")
+        lengths = [len(part) for part in partitions]
+        self_["partitions"] = np.concatenate([np.empty(0, bool), *partitions])
+        self_["topic"] = np.repeat(np.arange(len(topics), dtype=np.int32), lengths)
+        self_["_at"] = _among(topics, rows, lengths)
+
+    def __getattr__(self, name: str) -> Column:
+        if name not in _LATER:
+            raise AttributeError(name)
+        column = vars(self)[name] = self._column(name)
+        return column
+
+    def _column(self, name: str) -> Column:
+        at: Longs | None = vars(self)["_at"]
+        if at is None:
+            parts = self._parts(name)
+            return _stacked_rows(parts, len(self)) if name in _ROWS else np.concatenate([np.empty(0, bool), *parts])
+        whole: list[Column] = [vars(topic)[name] for topic in self.topics]
+        if name not in _ROWS:
+            return np.concatenate(whole)[at]
+        is_even = len({column.shape[1] for column in whole}) == 1
+        every = np.concatenate(whole) if is_even else _stacked_rows(whole, sum(map(len, whole)))
+        return np.asfortranarray(every.take(at, 0))
+
+    def _parts(self, name: str) -> list[Column]:
+        columns: list[Column] = [vars(topic)[name] for topic in self.topics]
+        rows: Sequence[Rows] | None = vars(self)["_rows"]
         return columns if rows is None else list(map(rows_at, columns, rows))
 
-    lengths = [len(part) for part in parts("partitions")]
-    names = ("partitions", *STATE_COLUMNS)
-    columns: dict[str, Column] = {name: np.concatenate([np.empty(0, bool), *parts(name)]) for name in names}
-    return PartitionColumns(
-        topics=tuple(topics),
-        topic=np.repeat(np.arange(len(topics), dtype=np.int32), lengths),
-        **{name: _stacked_rows(parts(name), sum(lengths)) for name in _ROWS},
-        **columns,
-    )
+
+def _among(topics: Sequence[TopicImage], rows: Sequence[Rows] | None, lengths: Sequence[int]) -> Longs | None:
+    """Where the rows are among all rows of these topics, where these are so few that it is quicker to copy them all."""
+    if rows is None or not rows or not all(isinstance(some, np.ndarray) and some.dtype != np.bool_ for some in rows):
+        return None
+    starts = np.cumsum([0, *map(len, topics)])
+    if starts[-1] > COPIED * len(topics):
+        return None
+    return np.concatenate(cast("Sequence[Longs]", rows)) + np.repeat(starts[:-1], lengths)
+
+
+def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) -> PartitionColumns:
+    """All partitions of these topics; with `rows`, only those rows of each topic, in that order."""
+    return _Stacked(topics, rows)
 
 
 def restacked(before: PartitionColumns, topics: Sequence[TopicImage]) -> PartitionColumns:
@@ -146,6 +183,7 @@ def restacked(before: PartitionColumns, topics: Sequence[TopicImage]) -> Partiti
 
 
 _ROWS = ("replicas", *BROKERS_COLUMNS)
+_LATER = frozenset((*_ROWS, *STATE_COLUMNS))
 
 
 def _stacked_rows(parts: list[Column], length: int) -> Ints:
@@ -186,16 +224,19 @@ class StateColumns(Sequence[PartitionState]):
     def __getitem__(self, index: int | slice) -> "PartitionState | StateColumns":
         if isinstance(index, slice):
             return self.take(index)
-        return next(iter(self.take(np.array([index]))))
+        return PartitionState(*map(self._at, repeat(index), PartitionState.__struct_fields__))
 
     def __iter__(self) -> Iterator[PartitionState]:
-        columns = (
-            self.partition.tolist(),
-            *(getattr(self, name).tolist() for name in STATE_COLUMNS),
-            *(_told_rows(getattr(self, name)) for name in BROKERS_COLUMNS),
-        )
-        for facts in zip(*columns, strict=True):
-            yield PartitionState(**dict(zip(_FACTS, facts, strict=True)))
+        for facts in zip(*map(self._listed, PartitionState.__struct_fields__), strict=True):
+            yield PartitionState(*facts)
+
+    def _at(self, index: int, name: str) -> Any:
+        value = getattr(self, name)[index]
+        return told_in(value) if value.ndim else value.item()
+
+    def _listed(self, name: str) -> list[Any]:
+        column: Column = getattr(self, name)
+        return _told_rows(column) if column.ndim > 1 else column.tolist()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):

@@ -13,7 +13,6 @@ from model.cluster.partition_columns import (
     columns_of,
     kept,
     latest_states,
-    rows_at,
     states_gone,
     states_of,
 )
@@ -151,12 +150,14 @@ def _with_states(topic: TopicImage, rows: Longs | None, states: StateColumns) ->
     """These rows in these states; the topic's own columns where they have them already, itself where all do."""
     if rows is None or not len(rows):
         return topic
-    parts = {name: _alike(getattr(topic, name), getattr(states, name)) for name in _STATED}
-    written = {
-        name: _carried(column, rows, values)
-        for name, (column, values) in parts.items()
-        if not _are_equal(rows_at(column, rows), values)
-    }
+    written: dict[str, Column] = {}
+    had, says = vars(topic), vars(states)
+    for name in _STATED:
+        column, values = had[name], says[name]
+        if column.ndim > 1 and column.shape[1] != values.shape[1]:
+            column, values = _alike(column, values)
+        if not _are_equal(column.take(rows, 0), values):
+            written[name] = _carried(column, rows, values)
     return topic.with_states(rows, **written) if written else topic
 
 
@@ -169,8 +170,6 @@ def _are_equal(some: Column, others: Column) -> bool:
 
 def _alike(some: Column, others: Column) -> tuple[Column, Column]:
     """Both, rows of brokers as wide as the wider."""
-    if some.ndim == 1:
-        return some, others
     width = max(some.shape[1], others.shape[1])
     return widened(some, width), widened(others, width)
 

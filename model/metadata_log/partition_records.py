@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from model.cluster.image_parts import directory_number
 from model.cluster.partition_columns import StateColumns
-from model.cluster.topic_image import NOBODY, UNTOLD, Flags, Ints, Longs, rows_of
+from model.cluster.records import PartitionState
+from model.cluster.topic_image import NOBODY, UNTOLD, Flags, Ints, Longs, rows_of, unpadded
 from model.metadata_log.decoder import java_text, uuid_text, uuid_texts
 
 _TOPIC, _PARTITION = 2, 3
@@ -67,6 +68,21 @@ class PlacedRun(NamedTuple):
 
     def replicas(self) -> Ints:
         return self.placed.replicas[self.start : self.end]
+
+    def state(self, partition: int) -> PartitionState | None:
+        """Of one partition; None where it is not among them."""
+        row = self._row(partition)
+        return None if row < 0 else self.placed.states[row]
+
+    def brokers(self, partition: int) -> tuple[int, ...]:
+        """The replicas of one partition; empty where it is not among them."""
+        row = self._row(partition)
+        return () if row < 0 else unpadded(self.placed.replicas[row])
+
+    def _row(self, partition: int) -> int:
+        partitions = self.placed.states.partition[self.start : self.end]
+        row = int(partitions.searchsorted(partition))
+        return self.start + row if row < len(partitions) and partitions[row] == partition else -1
 
     def assignment(self) -> dict[int, tuple[int, ...]]:
         """Partition → replicas."""

@@ -40,7 +40,7 @@ class _Topic:
     """One topic; what was touched since facts were told last."""
 
     __slots__ = (
-        "adding", "is_assigned", "loaded", "name", "removing", "replicas", "states", "topic_id", "written",
+        "adding", "is_assigned", "loaded", "name", "removing", "replicas", "states", "topic_id", "untold", "written",
     )  # fmt: skip
 
     def __init__(self, name: str, topic_id: str) -> None:
@@ -53,47 +53,56 @@ class _Topic:
         self.is_assigned = False
         self.written: set[int] = set()
         self.loaded: list[PlacedRun] = []
-        """What a snapshot says of it, as columns, until somebody wants one of its partitions."""
+        """What a snapshot says of it, as columns; of partitions that `states` and `replicas` do not have, it holds."""
+        self.untold: list[PlacedRun] = []
 
     def load(self, run: PlacedRun) -> None:
         """Many partitions; as columns where all of the topic is, and was not told yet."""
-        if self.states or (self.loaded and not self.is_assigned):
-            self.open()
+        if self.states or len(self.untold) < len(self.loaded):
             for partition, replicas in run.assignment().items():
                 self.assign(partition, replicas, (), ())
             for state in run.states():
                 self.write(state)
         else:
             self.loaded.append(run)
+            self.untold.append(run)
             self.is_assigned = True
 
-    def open(self) -> None:
-        """From now on each of its partitions can be looked at and written."""
-        for run in self.loaded:
-            self.replicas |= run.assignment()
-            self.states |= {state.partition: state for state in run.states()}
-        if self.loaded and self.is_assigned:
-            self.written.update(self.states)
-        self.loaded = []
+    def state(self, partition: int) -> r.PartitionState | None:
+        """None where there is no such partition."""
+        known = self.states.get(partition)
+        return known or next((found for run in self.loaded[::-1] if (found := run.state(partition))), None)
+
+    def brokers(self, partition: int) -> Brokers:
+        """Its replicas."""
+        known = self.replicas.get(partition)
+        if known is None:
+            return next((found for run in self.loaded[::-1] if (found := run.brokers(partition))), ())
+        return known
 
     def news(self) -> tuple[Mapping[int, Brokers] | None, Sequence[r.PartitionState]]:
         """Replicas of all partitions where they were not told yet, and states that were not, partitions ascending."""
-        if not self.loaded:
-            states = tuple(self.states[partition] for partition in sorted(self.written))
+        states = tuple(self.states[partition] for partition in sorted(self.written))
+        if not self.untold:
             return self.assignment() if self.is_assigned else None, states
-        if not self.is_assigned:
-            return None, ()
-        if len(self.loaded) == 1:
-            states = self.loaded[0].states()
-            return AssignmentColumns(states.partition, self.loaded[0].replicas()), states
-        return self.assignment(), latest_states([run.states() for run in self.loaded])
+        if len(self.untold) == 1 and not states:
+            columns = self.untold[0].states()
+            return AssignmentColumns(columns.partition, self.untold[0].replicas()), columns
+        if not states:
+            return self.assignment(), latest_states([run.states() for run in self.untold])
+        latest = {state.partition: state for some in (*(run.states() for run in self.untold), states) for state in some}
+        return self.assignment(), tuple(latest[partition] for partition in sorted(latest))
+
+    def is_told(self) -> None:
+        """All its news."""
+        self.is_assigned, self.written, self.untold = False, set(), []
 
     def assignment(self) -> dict[int, Brokers]:
         """The replicas of all partitions."""
-        found = dict(self.replicas)
+        found: dict[int, Brokers] = {}
         for run in self.loaded:
             found |= run.assignment()
-        return found
+        return found | self.replicas
 
     def assign(self, partition: int, replicas: Brokers, adding: Brokers, removing: Brokers) -> None:
         self.replicas[partition] = replicas
@@ -188,13 +197,16 @@ class Topics:
         The partition epoch rises with each, the leader epoch with each that names a leader, even the same.
         """
         topic, partition = self._topic(fields), cast(int, fields["partitionId"])
-        before = topic.states.get(partition)
+        before = topic.state(partition)
         if before is None:
             raise UnusableError(f"{topic.name}-{partition} is not there, and is changed")
-        places = (("replicas", topic.replicas), ("addingReplicas", topic.adding), ("removingReplicas", topic.removing))
-        if any(fields.get(name) is not None for name, _ in places):
-            replicas, adding, removing = (_either(fields.get(name), was.get(partition, ())) for name, was in places)
-            topic.assign(partition, replicas, adding, removing)
+        if any(fields.get(name) is not None for name in ("replicas", "addingReplicas", "removingReplicas")):
+            topic.assign(
+                partition,
+                _either(fields.get("replicas"), topic.brokers(partition)),
+                _either(fields.get("addingReplicas"), topic.adding.get(partition, ())),
+                _either(fields.get("removingReplicas"), topic.removing.get(partition, ())),
+            )
         recovery, directories = fields.get("leaderRecoveryState", -1), fields.get("directories")
         topic.write(
             r.PartitionState(
@@ -255,7 +267,7 @@ class Topics:
                 )
             if len(states):
                 yield r.PartitionStatesWritten(topic=topic.name, states=states, **when)
-            topic.is_assigned, topic.written = False, set()
+            topic.is_told()
         self._gone, self._touched = {}, {}
 
     def _topic(self, fields: dict[str, Any]) -> _Topic:
@@ -265,7 +277,6 @@ class Topics:
         if topic is None:
             raise UnusableError(f"partition {fields['partitionId']} of topic {topic_id}, which is not there")
         self._touched[topic_id] = topic
-        topic.open()
         return topic
 
     def _told(self, brokers: list[int] | None, before: Brokers | None = None) -> Brokers | None:

@@ -184,7 +184,7 @@ class SnapshotRead(msgspec.Struct, frozen=True):
     data: bytes
 
 
-class LogBatch(msgspec.Struct, frozen=True):
+class LogBatch(msgspec.Struct, frozen=True, gc=False):
     """A record batch as it is in the log; its CRC holds."""
 
     base_offset: int

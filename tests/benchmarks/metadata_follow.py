@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from model.cluster.cluster_image import EMPTY, ClusterImage, differing_keys
+from model.hosts.process import keep
 from model.sources.addresses import ControllersAddress
 from model.sources.feed import Feed, Moment
 from model.sources.quorum.quorum_source import QuorumSource
@@ -101,6 +102,7 @@ def followed(is_by_topic: bool) -> tuple[list[float], list[float]]:
         assert stub.stdout is not None
         source.open(Feed(source.name, seen.publish))
         assert seen.live.wait(PATIENCE_S)
+        keep()  # as the data process does
         print(file=stub.stdin, flush=True)
         assert int(stub.stdout.readline()) == CHANGED
         deadline_s = time.monotonic() + PATIENCE_S

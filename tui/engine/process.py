@@ -12,7 +12,7 @@ from typing import BinaryIO
 import msgspec
 
 from model.hosts.child_process import Owner
-from model.hosts.process import crash_line
+from model.hosts.process import crash_line, keep
 from model.sandbox.processes import SandboxError
 from model.sources.source import SourceError
 from tui.engine.link import DataLost, OnPulse
@@ -36,6 +36,9 @@ from tui.engine.rows import Window
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
+
+KEPT_S = 1.0
+"""From the first whole picture, which is asked for then, until what there is by then is kept."""
 
 
 async def serve(output: BinaryIO) -> None:
@@ -86,9 +89,13 @@ async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callabl
 
 async def _tell(opened: "asyncio.Task[DataService]", owner: Owner) -> None:
     try:
-        async for pulse in (await opened).pulses():
+        service, is_whole = await opened, False
+        async for pulse in service.pulses():
             owner.tell(pulse)
             await owner.drain()  # a UI that is suspended reads nothing; pulses must not pile up meanwhile
+            if not is_whole and service.moment.image.provenance.complete:
+                is_whole = True
+                asyncio.get_running_loop().call_later(KEPT_S, keep)
     except (SourceError, SandboxError) as error:
         owner.tell(Pulse(0, HeaderFacts(), fatal=str(error)))
     except Exception as error:  # better no dashboard than one that stands still

@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     severity: Severity
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """What is wrong with `subject` (`orders`, `broker 3`, `group billing`, a znode path), why it matters, what to do.
 
     `partitions` are the partition ids of a finding about a topic; `since_ms` is when it began, 0 where unknown.
@@ -131,8 +131,10 @@ class TopicCase(NamedTuple):
     def blame(self, ids: set[int]) -> str:
         """`broker 5 (down) and brokers 1, 2 (up)`."""
         liveness = self.health.around.liveness
-        groups = ((state, {broker for broker in ids if liveness(broker) == state}) for state in _STANDINGS)
-        parts = [f"{brokers(some)} ({state})" for state, some in groups if some]
+        groups: dict[str, list[int]] = {}
+        for broker in ids:
+            groups.setdefault(liveness(broker), []).append(broker)
+        parts = [f"{brokers(groups[state])} ({state})" for state in _STANDINGS if state in groups]
         return " and ".join(parts) or "no broker"
 
 

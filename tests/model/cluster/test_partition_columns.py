@@ -38,6 +38,26 @@ def test_columns_stay_long():
     assert columns.isr.flags.f_contiguous and columns.replicas.flags.f_contiguous
 
 
+@given(
+    st.dictionaries(st.sampled_from(PLACES), STATES),
+    st.lists(st.lists(st.integers(0, 1), max_size=2, unique=True).map(sorted), min_size=3, max_size=3),
+    st.booleans(),
+)
+def test_some_rows_are_the_rows_of_all(
+    states: dict[TopicPartition, PartitionState], chosen: list[list[int]], is_flags: bool
+) -> None:
+    topics = _topics(_changed(BEFORE, states))
+    rows = [
+        np.array([row for row in some if row < len(topic)], int) for some, topic in zip(chosen, topics, strict=True)
+    ]
+    asked = [np.isin(np.arange(len(topic)), some) for some, topic in zip(rows, topics, strict=True)]
+    found = stacked(topics, asked if is_flags else rows)
+    starts = np.cumsum([0, *map(len, topics)])
+    every = _rows(stacked(topics))
+    assert _rows(found) == [every[start + row] for start, some in zip(starts, rows, strict=False) for row in some]
+    assert found.isr.flags.f_contiguous
+
+
 def _changed(before: ClusterImage, states: dict[TopicPartition, PartitionState]) -> ClusterImage:
     told = (
         written(place.topic, state(place.partition, one.leader, one.isr, epoch=one.leader_epoch))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.hosts.process import loading, uncollected
+from model.hosts.process import keep, loading, uncollected
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +57,19 @@ def test_what_is_loaded_is_left_alone_and_what_was_waste_before_is_not_kept() ->
     assert gc.get_freeze_count() >= before + len(loaded)
     assert gc.isenabled()
     assert gone() is None
+
+
+def test_what_is_kept_is_left_alone_and_all_that_comes_later_is_walked_through_seldom() -> None:
+    class Thing:
+        pass
+
+    limits = gc.get_threshold()
+    kept, before = [Thing() for _ in range(100)], gc.get_freeze_count()
+    try:
+        keep()
+        assert gc.get_freeze_count() >= before + len(kept)
+        assert gc.get_threshold()[:2] == limits[:2]
+        assert gc.get_threshold()[2] >= 10 * limits[2]
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*limits)
