@@ -50,6 +50,7 @@ NOT_FAST = {
     "tests/model/sources/coordinator_groups/": "listens",
     "tests/model/sources/kafka/": "listens",
     "tests/model/hosts/quorum/test_three_voters.py": "processes",
+    "tests/model/sources/test_recorded_by_processes.py": "processes",
     "tests/model/sources/quorum/test_cluster_source.py": "listens",
     "tests/model/sources/quorum/test_quorum_source.py": "listens",
     "tests/tui/data/pages/test_forecast.py": "takes long: years are played",

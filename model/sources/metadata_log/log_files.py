@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -53,6 +53,9 @@ class Until(msgspec.Struct, frozen=True):
         )
 
 
+_ALL: Final = Until()
+
+
 class QuorumState(msgspec.Struct, frozen=True):
     """What the node noted last of elections; -1: nothing."""
 
@@ -76,12 +79,25 @@ class Step(msgspec.Struct, frozen=True):
     """The records themselves, where they are kept."""
 
 
+class Resumed(NamedTuple):
+    """Where reading goes on: what all records until then said, the last of them, and where the next batch begins."""
+
+    replay: Replay
+    """Nobody asked it for facts yet."""
+    at: Place
+    position: int
+    """In its segment."""
+
+
 class MetadataLog:
     """The files of one node. Raises MetadataLogError where nothing of it can be used; files may grow meanwhile."""
 
-    def __init__(self, path: Path, most_logged: int = 0) -> None:
-        """A folder, or one snapshot. `most_logged`: how many records are kept between two steps, the last ones."""
-        self._path, self._most_logged = path, most_logged
+    def __init__(self, path: Path, most_logged: int = 0, whole_bytes: int = WHOLE_BYTES) -> None:
+        """A folder, or one snapshot. `most_logged`: how many records are kept between two steps, the last ones.
+
+        `whole_bytes`: a log of more is read from the newest snapshot on that will do.
+        """
+        self._path, self._most_logged, self._whole_bytes = path, most_logged, whole_bytes
         is_folder = path.is_dir()
         folder = path if is_folder else path.parent
         try:
@@ -102,7 +118,7 @@ class MetadataLog:
         """The offset up to which a snapshot stands for the records; 0: all of them are there."""
 
     def steps(self, until: Until) -> Iterator[Step]:
-        """From the beginning on, a step for each batch that said something. Raises MetadataLogError."""
+        """From the beginning on, a step for each batch, also where it said nothing. Raises MetadataLogError."""
         facts: list[r.Record] = []
         for part in self.parts(until):
             facts = part.facts if part.is_anew else [*facts, *part.facts]
@@ -132,19 +148,60 @@ class MetadataLog:
             if not until.has(Place(batch.base_offset, time_ms=batch.max_timestamp)):
                 first_ms = batch.max_timestamp
                 break
-            at, is_known = _replayed(source, batch, replay, self.begins_at, until), True
-            if (facts := [*facts, *replay.facts(at)]) and not replay.is_in_transaction:
+            at, is_known = replayed(source, batch, replay, self.begins_at, until), True
+            facts = [*facts, *replay.facts(at)]
+            if replay.is_in_transaction:
+                yield Step(at, [])
+            else:
                 yield Step(at, facts, logged=replay.logged())
                 facts = []
         if not is_known:
             raise MetadataLogError(f"{self._path}: {self._lack(until, 0, first_ms)}")
-        if until == Until():
+        if until == _ALL:
             replay.assume_leader(*msgspec.structs.astuple(self.quorum_state))
         yield Step(at, [*facts, *replay.facts(at)], logged=replay.logged())
         if replay.is_in_transaction:
             self.remarks.append("the transaction at its end is not complete, and not shown")
         if replay.trouble:
             self.remarks.append(replay.trouble)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its segments."""
+        return self._size
+
+    def walk(self, replay: Replay) -> Iterator[tuple[SegmentFile, RecordBatch]]:
+        """The batches behind the beginning, once `replay` has that; whoever walks replays them. Tells no facts."""
+        self.remarks, self.begins_at = [], 0
+        for snapshot in self._beginnings(_ALL):
+            for _ in read_parts(snapshot, replay):
+                pass
+            self.begins_at = snapshot.end_offset
+            break
+        yield from self._batches(self.begins_at)
+
+    def steps_from(self, resumed: Resumed, end_offset: int | None) -> Iterator[Step]:
+        """A first step with all that was so by then, then one for each batch, to before an offset.
+
+        None: to the end.
+        """
+        self.remarks = []
+        replay, at = resumed.replay, resumed.at
+        yield Step(at, [*self._named(), *replay.facts(at)])
+        facts: list[r.Record] = []
+        for source, batch in self._batches(at.offset + 1, at.epoch, resumed.position):
+            if end_offset is not None and batch.base_offset >= end_offset:
+                break
+            at = replayed(source, batch, replay)
+            facts = [*facts, *replay.facts(at)]
+            if replay.is_in_transaction:
+                yield Step(at, [])
+            else:
+                yield Step(at, facts)
+                facts = []
+        if end_offset is None:
+            replay.assume_leader(*msgspec.structs.astuple(self.quorum_state))
+        yield Step(at, [*facts, *replay.facts(at)])
 
     def _named(self) -> list[r.Record]:
         facts: list[r.Record] = [r.GenerationRecognised(generation="kraft")]
@@ -156,12 +213,12 @@ class MetadataLog:
         Raises MetadataLogError where none of them can be, and the log does not say it.
         """
         first = self._segments[0][0] if self._segments else None
-        if first == 0 and 0 < self._size <= WHOLE_BYTES:
+        if first == 0 and 0 < self._size <= self._whole_bytes:
             return
         usable = [each for each in self.snapshots if each.end_offset >= (first or 0)]
         if until.offset is not None:
             usable = [each for each in usable if each.end_offset <= until.offset + 1]
-        if first is None or self._size > WHOLE_BYTES:
+        if first is None or self._size > self._whole_bytes:
             usable.reverse()
         earliest_ms = 0
         for snapshot in usable:
@@ -191,15 +248,18 @@ class MetadataLog:
             return f"the log begins at offset {first}, and no snapshot leads there"
         return f"what is here begins at offset {known - 1}, not at {until.offset}"
 
-    def _batches(self, start: int) -> Iterator[tuple[SegmentFile, RecordBatch]]:
-        """Those with records from an offset on, as far as they are sound and none is missing."""
-        expected, epoch = start, 0
+    def _batches(self, start: int, epoch: int = 0, position: int = 0) -> Iterator[tuple[SegmentFile, RecordBatch]]:
+        """Those with records from an offset on, as far as they are sound and none is missing.
+
+        `position`: where the first one begins in its segment; `epoch`: of the batch before it.
+        """
+        expected = start
         for number, (_, path) in enumerate(self._segments):
             if number + 1 < len(self._segments) and self._segments[number + 1][0] <= start:
                 continue
             try:
                 with SegmentFile(path) as source:
-                    for batch in scan(source):
+                    for batch in scan(source, position):
                         why = unsound(source, batch, expected, epoch)
                         if why:
                             self.remarks.append(f"{path.name} {why}: what follows offset {expected - 1} is not read")
@@ -207,11 +267,12 @@ class MetadataLog:
                         if isinstance(batch, RecordBatch) and batch.last_offset >= start:
                             yield source, batch
                             expected, epoch = batch.last_offset + 1, batch.partition_leader_epoch
+                position = 0
             except OSError as error:
                 raise MetadataLogError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def _replayed(source: SegmentFile, batch: RecordBatch, replay: Replay, start: int, until: Until) -> Place:
+def replayed(source: SegmentFile, batch: RecordBatch, replay: Replay, start: int = 0, until: Until = _ALL) -> Place:
     """A batch, as far as it is wanted; the last record that was replayed."""
     at = Place(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
     for record in records_of(source, batch):

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from model.analyses import analysis
+from model.analyses.history.history import HISTORY, history_of
+from model.analyses.history.results import HistoryResult, parameters_of
+from model.log.records import RecordBatch, SegmentFile, scan
 from model.recordings.folder import DAY_MS, RecordingError, clusters_in
 from model.recordings.playback import image_at, images
-from model.sources.metadata_log.recorded import MOST_MS, record_log
-from tests.model.metadata_log.kept import LOG
+from model.sources.metadata_log.recorded import record_log
+from model.sources.metadata_log.stretches import LULL_MS, MOST_MS
+from tests.model.metadata_log.kept import DATA, LOG
 from tests.model.metadata_log.writing import START_MS, batch, topic_id, written
 
 
@@ -61,3 +70,83 @@ def test_times_that_cannot_be_are_told_in_one_line(tmp_path: Path) -> None:
     timeless = log_of(tmp_path / "timeless", 0, 0)
     with pytest.raises(RecordingError, match=f"^{timeless}: no record has a time$"):
         record_log(timeless, tmp_path / "out", print)
+
+
+DEATHS = DATA / "deaths" / "4.4.0" / "__cluster_metadata-0"
+WHOLE = 1 << 40
+
+
+def history_in(log: Path, stretch_bytes: int, processes: int = 0) -> tuple[HistoryResult, int]:
+    """What a log's recording tells, and in how many stretches it was made."""
+    with tempfile.TemporaryDirectory() as out:
+        remarks: list[str] = []
+        path = record_log(log, Path(out), remarks.append, stretch_bytes=stretch_bytes, processes=processes)
+        assert not remarks
+        (folder,) = clusters_in(path)
+        assert {each.name for each in Path(out).iterdir()} == {path.name}, "no stretch is left"
+        stretches = {file.session for day in folder.days() for file in folder.files(day)}
+        parameters = msgspec.structs.replace(parameters_of([path]), drills=False)
+        told = analysis.run_here(HISTORY, {}, parameters)
+        text = msgspec.json.encode(history_of(told, parameters)).replace(str(path).encode(), b"")
+        return msgspec.json.decode(text, type=HistoryResult), len(stretches)
+
+
+def cut_into(folder: Path, log: Path, size: int) -> Path:
+    """The same log in segments of so many bytes or some more."""
+    folder.mkdir()
+    with SegmentFile(log / LOG) as source:
+        batches = [batch for batch in scan(source) if isinstance(batch, RecordBatch)]
+        starts = [batches[0]]
+        for batch in batches:
+            if batch.position - starts[-1].position >= size:
+                starts.append(batch)
+        ends = [*(each.position for each in starts[1:]), batches[-1].end]
+        for start, end in zip(starts, ends, strict=True):
+            piece = source.read(start.position, end - start.position)
+            (folder / f"{start.base_offset:020}.log").write_bytes(piece)
+    return folder
+
+
+def test_a_real_log_tells_the_same_in_stretches_as_in_one_piece(tmp_path: Path) -> None:
+    whole, count = history_in(DEATHS, WHOLE)
+    assert count == 1
+    assert whole.clusters[0].leader_changes > 100
+    assert whole.clusters[0].leaderless.outages > 50
+    segments = cut_into(tmp_path / "__cluster_metadata-0", DEATHS, 3_000)
+    assert len(list(segments.iterdir())) > 15
+    for size in (1_000, 5_000):
+        told, count = history_in(segments, size)
+        assert count >= 10
+        named = msgspec.structs.replace(told.clusters[0], cluster=whole.clusters[0].cluster)
+        assert named == whole.clusters[0]
+
+
+TOPICS = 3
+CHANGES = st.tuples(
+    st.sampled_from([0, 1, 2, LULL_MS - 1, LULL_MS, LULL_MS + 5, 60_000, DAY_MS // 2, -500]),
+    st.lists(
+        st.tuples(st.integers(1, TOPICS), st.sampled_from([-1, 1, 2]), st.sampled_from([[1], [2, 1], []])), max_size=3
+    ),
+)
+
+
+@given(st.lists(CHANGES, min_size=4, max_size=40), st.integers(1, 900))
+@example([(60_000, [(1, -1, [])]), (60_000, []), (60_000, [(1, 1, [1])])], 1)
+@example([(60_000, [(1, -1, [])]), (0, [(1, 2, [2, 1])]), (0, [(2, -1, [])]), (DAY_MS // 2, [(1, 1, [1])])] * 4, 100)
+def test_any_log_tells_the_same_in_stretches_as_in_one_piece(
+    changes: list[tuple[int, list[tuple[int, int, list[int]]]]], size: int
+) -> None:
+    with tempfile.TemporaryDirectory() as kept:
+        folder = log_of(Path(kept) / "prod", *(START_MS + number for number in range(TOPICS)))
+        offset, at_ms, batches = 2 * TOPICS, START_MS + TOPICS, list[bytes]()
+        for more_ms, states in changes:
+            at_ms += more_ms
+            values = [
+                written("PartitionChange", partitionId=0, topicId=topic_id(topic), leader=leader, isr=isr)
+                for topic, leader, isr in states
+            ] or [written("NoOp")]
+            batches.append(batch(values, offset, time_ms=at_ms))
+            offset += len(values)
+        with (folder / LOG).open("ab") as file:
+            file.writelines(batches)
+        assert history_in(folder, size)[0] == history_in(folder, WHOLE)[0]
