@@ -37,7 +37,7 @@ def main() -> int:
             as_release="4.0" if is_upgraded else "",
         ) as cluster,
     ):
-        playing = QuorumFaults(cluster, seed, tell, upgrades=UPGRADES if is_upgraded else ())
+        playing = QuorumFaults(cluster, seed, tell, upgrades=UPGRADES if is_upgraded else (), only=given.only)
         report = asyncio.run(playing.play(given.faults, until_s))
     for line in told(report):
         print(line)
@@ -52,6 +52,7 @@ def told(report: Report) -> list[str]:
         "faults": f"{report.faults} ({kinds})",
         "changes": report.changes,
         "comparisons": report.comparisons,
+        "deposed leaders' tails": f"{report.tails}, {report.truncated} of them truncated when looked at",
         "violations": len(report.violations),
         "longest from quiet to the truth": f"{max(report.to_truth_s, default=0.0):.1f} s",
         "longest behind while LIVE": f"{report.most_behind_s:.2f} s",
@@ -67,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=600.0, help="no round begins later")
     parser.add_argument("--seed", type=int, default=None, help="of faults and changes; random if not given")
     parser.add_argument("--release", choices=("3.9.1", NEWEST.version), default=NEWEST.version)
+    parser.add_argument("--only", nargs="*", default=(), metavar="KIND", help="such as `unclean tail`")
     parser.add_argument("--brokers", type=int, default=1, help="beside the three nodes that vote and are brokers, too")
     given = parser.parse_args()
     if given.faults < 1:

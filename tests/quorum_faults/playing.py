@@ -13,7 +13,7 @@ import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ from tests.conformance.kafka.commands import Commands
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually_async
 from tests.progress import Tell
+from tests.quorum_faults.unclean_tail import has_written, leave_tail
 
 MOST_BEHIND_S = 4.0
 """So long may LIVE be said without what was acknowledged: a leader that is cut off learns it within 3 s (3.7+)."""
@@ -51,6 +52,10 @@ class Report:
     """By phase."""
     violations: list[str] = field(default_factory=list[str])
     history: list[str] = field(default_factory=list[str])
+    tails: int = 0
+    """Deposed leaders that had written what nobody else had."""
+    truncated: int = 0
+    """Of these, how many did not have it any more once all was quiet."""
 
     @property
     def faults(self) -> int:
@@ -84,7 +89,7 @@ def comparable(image: ClusterImage) -> Mapping[str, Any]:
 
 
 def opened(cluster: KraftCluster) -> tuple[QuorumSource, Feed]:
-    address = parse_source(f"controllers://{cluster.controllers}")
+    address = parse_source(f"controllers://{cluster.controllers_counted or cluster.controllers}")
     assert isinstance(address, ControllersAddress)
     source = QuorumSource(address, asks_brokers=False)
     feed = Feed(source.name, lambda _: None)
@@ -95,14 +100,19 @@ def opened(cluster: KraftCluster) -> tuple[QuorumSource, Feed]:
 class QuorumFaults:
     """On a cluster whose voters' links are counted, and so can be spoilt."""
 
-    def __init__(self, cluster: KraftCluster, seed: int, tell: Tell, *, upgrades: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, cluster: KraftCluster, seed: int, tell: Tell, *, upgrades: Sequence[str] = (), only: Sequence[str] = ()
+    ) -> None:
+        """`only`: kinds of faults, all of them where empty."""
         self._cluster, self._tell, self._random = cluster, tell, random.Random(seed)
-        self._upgrades = list(upgrades)
+        self._upgrades, self._only = list(upgrades), only
         self.report = Report(seed)
         self._client = Client(cluster.bootstrap)
         self._topics: list[str] = []
         self._awaited: dict[str, float] = {}
         """Topics that were acknowledged and were not in the image yet; since when."""
+        self._tails: dict[str, int] = {}
+        """Topics that nobody may ever see, and the leaders that alone had them."""
         self._feed: Feed | None = None
 
     async def play(self, faults: int, until_s: float = float("inf")) -> Report:
@@ -129,7 +139,8 @@ class QuorumFaults:
 
     async def _round(self) -> None:
         await self._change()
-        kinds = self._random.sample(list(self._faults), self._random.choice((1, 1, 2)))
+        known = [kind for kind in self._faults if not self._only or kind in self._only]
+        kinds = self._random.sample(known, min(self._random.choice((1, 1, 2)), len(known)))
         self._say(f"round: {', '.join(kinds)}")
         async with asyncio.TaskGroup() as group:
             for kind in kinds:
@@ -163,7 +174,7 @@ class QuorumFaults:
         try:
             await asyncio.to_thread(self._changed)
             self.report.changes += 1
-        except (KafkaException, RuntimeError, AssertionError) as error:
+        except (KafkaException, RuntimeError, AssertionError, TimeoutError) as error:
             self._say(f"not acknowledged: {str(error).splitlines()[0][:100] if str(error) else type(error).__name__}")
 
     def _changed(self) -> None:
@@ -183,6 +194,9 @@ class QuorumFaults:
             await asyncio.sleep(LOOK_S)
             moment, now_s = self._feed.moment, time.monotonic()
             self.report.looks[moment.status.phase] += 1
+            for name in self._tails.keys() & moment.image.topics.keys():
+                self.report.violations.append(f"{name} is shown, which was never committed")
+                del self._tails[name]
             for name, since_s in list(self._awaited.items()):
                 if name in moment.image.topics:
                     self._awaited.pop(name, None)
@@ -246,6 +260,13 @@ class QuorumFaults:
         await asyncio.sleep(self._random.uniform(1, 5))
         link.delay_s = 0.0
 
+    async def _tail(self) -> None:
+        """A leader that only kdrill hears goes on appending, and is deposed."""
+        leader, name = self._leader, f"tail-{self.report.kinds['unclean tail']}-{self._random.randrange(10_000)}"
+        if await leave_tail(self._cluster, leader, name, lambda: self._leader != leader):
+            self._tails[name] = leader
+            self.report.tails += 1
+
     async def _upgrade(self) -> None:
         """To the next release's feature levels."""
         release = self._upgrades[0]
@@ -267,6 +288,7 @@ class QuorumFaults:
             "cut": self._cut,
             "swallow": self._swallow,
             "slow": self._slow,
+            "unclean tail": self._tail,
             **({"upgrade": self._upgrade} if self._upgrades else {}),
         }
 
@@ -279,6 +301,9 @@ class QuorumFaults:
         while difference and time.monotonic() - began_s < QUIET_S:
             difference = await self._difference()
         self.report.comparisons += 1
+        for name, leader in [*self._tails.items()]:
+            self.report.truncated += not await asyncio.to_thread(has_written, self._cluster, leader, name)
+        self._tails.clear()
         self.report.to_truth_s.append(time.monotonic() - began_s)
         if difference:
             self.report.violations.append(difference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
 from collections import Counter
 
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -45,15 +46,32 @@ class ApiCounter(CountingProxy):
         """Counts what everybody asks for, or only who calls himself so: nodes come by this way, too."""
         super().__init__(upstream)
         self._client_id = client_id.encode()
+        self._joined = threading.Event()
+        self._joined.set()
+
+    def part(self) -> None:
+        """Only who is counted still gets through; what all others ask waits."""
+        self._joined.clear()
+
+    def rejoin(self) -> None:
+        """Undo `part`."""
+        self._joined.set()
 
     def writes(self) -> Counter[str]:
         """Everything asked for that does not only read."""
         return Counter({name: count for name, count in self.asked.items() if name not in READS.values()})
 
+    def __exit__(self, *error: object) -> None:
+        self._joined.set()
+        super().__exit__(*error)
+
     def _request(self, sink: socket.socket, frame: bytes, number: int) -> None:
         key, version, _, length = struct.unpack_from("!hhih", frame)
         name = READS.get(key) or WRITES.get(key) or f"API key {key}"
-        if self._client_id in (b"", frame[10 : 10 + max(length, 0)]):
+        is_counted = self._client_id in (b"", frame[10 : 10 + max(length, 0)])
+        if not is_counted:
+            self._joined.wait()
+        if is_counted:
             self.asked["Metadata that creates topics" if name == "Metadata" and _creates(version, frame) else name] += 1
         sink.sendall(struct.pack("!i", len(frame)) + frame)
 
