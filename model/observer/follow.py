@@ -33,6 +33,7 @@ from model.observer.messages import (
     QuorumDescribed,
     QuorumSeen,
     SnapshotFetched,
+    SnapshotGrew,
     SnapshotRead,
     Unanswered,
     place,
@@ -214,6 +215,7 @@ def _take_piece(turn: Turn, answer: SnapshotFetched) -> None:
     if end < answer.size:
         turn.set(download=download)
         turn.ask_for(FetchSnapshot(state.epoch, download.id, end, state.cluster_id))
+        turn.commands.append(SnapshotGrew(download.id, answer.position, answer.data, answer.size))
         return
     data = b"".join(download.pieces)
     check_snapshot(data, download.id)

@@ -177,6 +177,19 @@ class HangUp(msgspec.Struct, frozen=True):
     address: Address
 
 
+class SnapshotGrew(msgspec.Struct, frozen=True):
+    """A piece of a snapshot that is being read; nothing of it is checked before all of it is there (SnapshotRead).
+
+    Pieces come in their order. Where one at position 0 comes again, or another snapshot's, those before it are void.
+    """
+
+    id: LogPosition
+    position: int
+    data: bytes
+    size: int
+    """Of the whole snapshot, in bytes."""
+
+
 class SnapshotRead(msgspec.Struct, frozen=True):
     """A whole snapshot, checked: it replaces everything that was handed on before."""
 
@@ -208,5 +221,5 @@ class QuorumSeen(msgspec.Struct, frozen=True):
     quorum: Quorum
 
 
-Handed = SnapshotRead | BatchesCommitted | QuorumSeen
+Handed = SnapshotGrew | SnapshotRead | BatchesCommitted | QuorumSeen
 Command = Ask | HangUp | Handed

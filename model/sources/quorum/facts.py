@@ -1,36 +1,42 @@
 """What an observer hands on → batches of facts: a listing once it is up to date, then what changes.
 
-Nothing is told before the first listing, or between a snapshot that replaces everything and the end of the log behind
-it: what was told before stands. Offsets take the place of zxids.
+Of the first listing a large snapshot is told in parts while it is read. Nothing else is told before it, or between a
+snapshot that replaces everything and the end of the log behind it: what was told before stands. Offsets take the place
+of zxids.
 """
 
 import time
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from model.cluster import records as r
 from model.cluster.image_parts import Quorum
 from model.hosts.process import uncollected
-from model.log.records import Record, RecordBatch, records_of, scan
-from model.log.records.columns import batch_columns
-from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
-from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
+from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotGrew, SnapshotRead
 from model.sources.kafka.views import essence
-from model.sources.metadata_log.snapshots import control_number, header_time
+from model.sources.quorum.growing import Growing
+from model.sources.quorum.replaying import replay_batches, replay_snapshot
 from model.sources.source import Batch
+
+TOLD_BYTES: Final = 8 << 20
+"""Of a snapshot, from one part to the next; the first is as much as comes at once."""
 
 
 class LogFacts:
     """For one thread at a time."""
 
-    def __init__(self, tell: Callable[[Batch], None]) -> None:
-        self._tell = tell
+    def __init__(self, tell: Callable[[Batch], None], *, tells_parts: bool = True) -> None:
+        self._tell, self._tells_parts = tell, tells_parts
         self._replay = Replay()
         self._at = Place()
         self._is_listed = False
         self._quorum: Quorum | None = None
         self._cluster_id: str | None = None
+        self._growing: Growing | None = None
+        self._part = self._due = 0
+        """Parts that were told of what is not listed yet, and bytes from which on the next one is."""
 
     @property
     def is_listed(self) -> bool:
@@ -50,11 +56,15 @@ class LogFacts:
     def take(self, handed: Handed) -> None:
         """Tells what is new, where a listing was told already."""
         match handed:
-            case SnapshotRead(snapshot, data):
-                self._replay, self._is_listed = Replay(), False
+            case SnapshotGrew():
                 with uncollected():
-                    self._at = replay_snapshot(self._replay, snapshot, data)
+                    self._grow(handed)
+            case SnapshotRead(snapshot, data):
+                with uncollected():
+                    self._replace(snapshot, data)
             case BatchesCommitted(batches):
+                if self._growing is not None:  # somebody else leads, who has the log that continues ours
+                    self._growing, self._part = None, 0
                 for batch in batches:
                     self._at = replay_batches(self._replay, batch.data)
                 if self._is_listed:
@@ -63,6 +73,28 @@ class LogFacts:
                 if self._is_listed and (self._quorum is None or essence(quorum) != essence(self._quorum)):
                     self._tell(Batch((r.QuorumDescribed(quorum=quorum),), -1, time.time_ns() // 1_000_000))
                 self._quorum = quorum
+
+    def _grow(self, piece: SnapshotGrew) -> None:
+        growing = self._growing
+        if not piece.position:
+            growing = self._growing = Growing(piece.id)
+            self._part = self._due = 0
+        if growing is None or growing.id != piece.id:
+            return
+        growing.take(piece)
+        if self._tells_parts and not self._is_listed and growing.read > self._due:
+            self._part, self._due = self._part + 1, growing.read + TOLD_BYTES
+            facts = (r.GenerationRecognised(generation="kraft"), *growing.replay.facts(growing.at))
+            self._tell(Batch(facts, growing.at.offset, growing.at.time_ms, part=self._part))
+
+    def _replace(self, snapshot: LogPosition, data: bytes) -> None:
+        growing, self._growing, self._is_listed = self._growing, None, False
+        if growing is not None and growing.id == snapshot and growing.is_sound:
+            self._replay, self._at = growing.replay, growing.at
+            replay_batches(self._replay, data[growing.read :], is_snapshot=True)
+        else:
+            self._replay, self._part = Replay(), 0
+            self._at = replay_snapshot(self._replay, snapshot, data)
 
     def led_by(self, leader: int, epoch: int) -> None:
         """Who leads, as its answers say: a snapshot does not, where nobody was elected since."""
@@ -79,43 +111,11 @@ class LogFacts:
             if self._quorum is not None:
                 facts.append(r.QuorumDescribed(quorum=self._quorum))
         self._cluster_id, self._is_listed = cluster_id, True
-        self._tell_batch(tuple(facts), listing=is_listing)
+        part = self._part + 1 if is_listing and self._part else 0
+        self._part = 0
+        self._tell_batch(tuple(facts), listing=is_listing, part=part)
 
-    def _tell_batch(self, facts: tuple[r.Record, ...], *, listing: bool = False) -> None:
+    def _tell_batch(self, facts: tuple[r.Record, ...], *, listing: bool = False, part: int = 0) -> None:
         logged = self._replay.logged()
         if facts or logged:
-            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing, logged=logged))
-
-
-def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
-    """A whole snapshot, whose bytes were checked. Where and when its last record was written."""
-    replay_batches(replay, data, is_snapshot=True)
-    return Place(snapshot.offset - 1, snapshot.epoch, _snapshot_time(data))
-
-
-def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> Place:
-    """Batches that follow each other, of the log or of a snapshot; the last record of the log."""
-    at = Place()
-    for batch in scan(data):
-        if not isinstance(batch, RecordBatch):
-            break
-        if is_snapshot and not batch.is_control and (columns := batch_columns(data, batch)) is not None:
-            replay.load(Values(columns.data, columns.value_start, columns.value_size))
-            continue
-        for record in records_of(data, batch):
-            if not isinstance(record, Record):
-                replay.note(f"a batch is damaged: {record.cause}", at)
-                break
-            at = place = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
-            if batch.is_control:
-                replay.take_control(control_number(record.key), record.value, Place() if is_snapshot else place)
-            else:
-                replay.take(record.value, Place() if is_snapshot else place)
-        at = Place(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
-    return at
-
-
-def _snapshot_time(data: bytes) -> int:
-    first = next((batch for batch in scan(data) if isinstance(batch, RecordBatch)), None)
-    record = None if first is None else next(records_of(data, first), None)
-    return header_time(record.value) if isinstance(record, Record) else 0
+            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing, part=part, logged=logged))

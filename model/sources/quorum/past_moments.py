@@ -19,7 +19,7 @@ from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, SnapshotRead
 from model.sources.feed import Feed, Moment
-from model.sources.quorum.facts import replay_batches, replay_snapshot
+from model.sources.quorum.replaying import replay_batches, replay_snapshot
 from model.sources.timeline import MOST_BYTES, Timeline
 
 MOST_MOMENTS: Final = 4_000

@@ -19,7 +19,7 @@ from model.hosts.observing.reading_past import read_past
 from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
 from model.observer.follow import RIGHT
-from model.observer.messages import Address, Handed
+from model.observer.messages import Address, Handed, SnapshotGrew
 from model.observer.observed_log import GarbledError
 from model.observer.past import NoPastError, begin
 from model.observer.state import Standing
@@ -85,7 +85,8 @@ class QuorumSource:
         except ValueError as error:
             raise SourceError(f"{address}: {error}") from None
         self._asks_brokers = asks_brokers
-        self._facts = LogFacts(self._tell)
+        # Whoever asks brokers himself has a picture by then, and takes the log's once it is whole.
+        self._facts = LogFacts(self._tell, tells_parts=asks_brokers)
         self._brokers = BrokersBeside(self._tell_beside, self._hear_beside, interval_s, security)
         self._endpoints: dict[int, tuple[str, ...]] = {}
         self.reader = None
@@ -153,6 +154,10 @@ class QuorumSource:
     def take(self, handed: Handed) -> None:
         self._handed += 1
         self._facts.take(handed)
+        if isinstance(handed, SnapshotGrew) and not self._status.verified_ms:
+            done = handed.position + len(handed.data)
+            with self._lock:
+                self._status = msgspec.structs.replace(self._status, done=done, total=handed.size)
 
     def stand(self, standing: Standing) -> None:
         """Lists everything once it is up to date, and says how it fares where that is news."""
@@ -189,6 +194,8 @@ class QuorumSource:
                     since_ms=last.since_ms if phase == last.phase else now_ms,
                     reason=reason,
                     verified_ms=now_ms if phase == "live" else last.verified_ms,
+                    done=last.done if phase == "loading" else 0,
+                    total=last.total if phase == "loading" else 0,
                 )
             )
 
@@ -202,7 +209,7 @@ class QuorumSource:
                 self._sink.report(self._status)
 
     def _tell(self, batch: Batch) -> None:
-        if batch.listing:
+        if batch.begins_listing:
             self._endpoints.clear()
         for record in batch.records:
             if isinstance(record, r.BrokerRegistered):

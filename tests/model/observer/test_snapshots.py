@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from model.observer.follow import MOST_PIECES, MOST_SNAPSHOT_BYTES
-from model.observer.messages import FetchLog, FetchSnapshot, Leader, LogFetched, LogPosition, SnapshotFetched
+from model.observer.messages import (
+    FetchLog,
+    FetchSnapshot,
+    Leader,
+    LogFetched,
+    LogPosition,
+    SnapshotFetched,
+    SnapshotGrew,
+)
 from tests.model.observer.play import B, Play, batch, following, snapshot_file
 
 THREE = batch(0) + batch(1) + batch(2)
@@ -31,6 +39,8 @@ def test_a_snapshot_comes_in_pieces_and_the_log_behind_it() -> None:
     play.answer(piece(0, 100))
     assert play.standing.reason == f"reading snapshot 40-3: 100 of {len(DATA)} bytes"
     assert play.question() == FetchSnapshot(4, SNAPSHOT, 100, None)
+    assert play.all[-1] == SnapshotGrew(SNAPSHOT, 0, DATA[:100], len(DATA))
+    assert not play.snapshots
     play.answer(piece(100, len(DATA)))
     assert [(each.id, each.data) for each in play.snapshots] == [(SNAPSHOT, DATA)]
     assert play.question() == FetchLog(4, SNAPSHOT, 60, None)

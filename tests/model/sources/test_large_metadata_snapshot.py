@@ -69,7 +69,7 @@ def test_parts_are_shown_while_the_rest_is_read_and_end_in_the_whole(folder: Pat
     assert len({part.partition_count for part in parts}) >= 2
     assert {moment.status.phase for moment in moments[:-2]} == {"connecting", "loading"}
     last = moments[-1]
-    nothing, step = MetadataLog(folder).steps(Until())  # a topic without partitions says nothing
+    step, nothing = MetadataLog(folder).steps(Until())
     assert not nothing.facts
     assert last.image.topics == ClusterDelta(EMPTY).replay_all(step.facts).apply(Provenance()).topics
     assert (last.image.partition_count, last.image.provenance.zxid) == (TOPICS * PARTITIONS, 1_000)
