@@ -36,8 +36,9 @@ OBJECTS_OF_A_TEST = 10_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """One option of our own; see tests/whole_run.py."""
+    """Two options of our own; see tests/whole_run.py."""
     parser.addoption(whole_run.ALL, action="store_true", help="real Kafka and the short forms of instruments, too")
+    parser.addoption(whole_run.SHARE, metavar="N/M", help="of what is more of the same, part N of M")
 
 
 def pytest_configure(config: pytest.Config) -> None:
