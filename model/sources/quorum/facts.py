@@ -28,6 +28,7 @@ class LogFacts:
     """For one thread at a time."""
 
     def __init__(self, tell: Callable[[Batch], None], *, tells_parts: bool = True) -> None:
+        """Whoever has a picture by others already wants no parts, and takes what the log tells once it is whole."""
         self._tell, self._tells_parts = tell, tells_parts
         self._replay = Replay()
         self._at = Place()

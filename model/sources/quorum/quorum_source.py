@@ -85,7 +85,6 @@ class QuorumSource:
         except ValueError as error:
             raise SourceError(f"{address}: {error}") from None
         self._asks_brokers = asks_brokers
-        # Whoever asks brokers himself has a picture by then, and takes the log's once it is whole.
         self._facts = LogFacts(self._tell, tells_parts=asks_brokers)
         self._brokers = BrokersBeside(self._tell_beside, self._hear_beside, interval_s, security)
         self._endpoints: dict[int, tuple[str, ...]] = {}
