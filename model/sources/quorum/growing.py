@@ -1,10 +1,15 @@
 """A snapshot of the metadata log that is being read: the cluster as far as whole, sound batches of it are there."""
 
+from typing import Final
+
 from model.log.records import RecordBatch, crc_holds, scan
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import LogPosition, SnapshotGrew
 from model.sources.quorum.replaying import replay_batches, snapshot_time
+
+MOST_LEFT: Final = 32 << 20
+"""Bytes that wait for the end of a batch: Kafka's have 8 MiB at most."""
 
 
 class Growing:
@@ -37,3 +42,5 @@ class Growing:
         replay_batches(self.replay, data[:end], is_snapshot=True)
         self.read += end
         self._left = data[end:]
+        if len(self._left) > MOST_LEFT:
+            self.is_sound, self._left = False, b""

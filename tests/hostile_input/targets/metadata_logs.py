@@ -43,6 +43,7 @@ from model.observer.messages import (
     Question,
     QuorumSeen,
     SnapshotFetched,
+    SnapshotGrew,
     SnapshotRead,
     TimePassed,
     Unanswered,
@@ -267,7 +268,7 @@ def _judge_answers(case: bytes, _folder: Path) -> None:
         if decision.standing.reason:
             check_error(decision.standing.reason)
         for command in decision.commands:
-            if isinstance(command, SnapshotRead | BatchesCommitted | QuorumSeen):
+            if isinstance(command, SnapshotGrew | SnapshotRead | BatchesCommitted | QuorumSeen):
                 facts.take(command)
         if decision.standing.phase == "live":
             facts.list(decision.standing.cluster_id)
