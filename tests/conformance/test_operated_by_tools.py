@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -15,13 +17,18 @@ from confluent_kafka.admin import (
     ConfigResource,  # pyright: ignore[reportPrivateImportUsage]
 )
 
+from model.hosts.quorum.committed_log import values_of
+from model.kraft_controller.compacted import CompactedLog
+from model.kraft_controller.partition_change import RESERVED
+from model.metadata_log.decoder import Decoded, decode
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
 from tests.harness.kraft import KraftCluster
+from tests.harness.quorum_voters import Reader
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
-AUTHORISED = """
+SETTINGS = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
 """
@@ -34,7 +41,9 @@ def ruled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """Brokers 2, 3 and 4; our controller is node 1."""
     folder = tmp_path_factory.mktemp("operated-")
     kafka = install_or_skip(request.param.removeprefix("KRaft "))
-    with KraftCluster(kafka, folder, size=4, voters=1, ours=1, settings=AUTHORISED, our_options=PERIODS) as cluster:
+    with KraftCluster(
+        kafka, folder, size=4, voters=1, ours=1, settings=SETTINGS, more_dirs=["more"], our_options=PERIODS
+    ) as cluster:
         yield cluster
     shutil.rmtree(folder)
 
@@ -85,6 +94,10 @@ def test_settings_are_set_appended_to_and_taken_away(ruled: KraftCluster) -> Non
     appended(ruled, "set", "cleanup.policy", "delete", AlterConfigOpType.SUBTRACT)
     told = commands.configuration("set")
     assert "cleanup.policy=compact" in told and "retention.ms=3600000" in told
+    with pytest.raises(RuntimeError, match=r"retention.ms.*abc|abc.*retention.ms"):
+        commands.configure("set", retention_ms="abc")
+    with pytest.raises(RuntimeError, match=r"retention.ms.*abc|abc.*retention.ms"):
+        commands.create("wrong", {0: (2, 3)}, retention_ms="abc")
     named = ("--entity-type", "topics", "--entity-name", "set")
     commands.ask("configs", *at(ruled), "--alter", *named, "--delete-config", "retention.ms")
     eventually(lambda: "retention.ms=3600000" not in commands.configuration("set"), "a setting to go")
@@ -186,6 +199,48 @@ def test_leaders_are_elected_as_asked_for(ruled: KraftCluster) -> None:
     settled(ruled, "led", {0: (3, [2, 3], {2, 3})})
 
 
+def test_topics_that_allow_it_get_a_leader_that_lacks_records(ruled: KraftCluster) -> None:
+    """That they allow it now elects nobody at once: the controller looks from time to time."""
+    commands = Commands(ruled)
+    commands.create("unclean", {0: (3, 4)})
+    ruled.kill(4)
+    settled(ruled, "unclean", {0: (3, [3, 4], {3})})
+    ruled.kill(3)
+    ruled.start(4)
+    settled(ruled, "unclean", {0: (-1, [3, 4], {3})})
+    commands.configure("unclean", unclean_leader_election_enable="true")
+    settled(ruled, "unclean", {0: (4, [3, 4], {4})})
+    ruled.restore()
+
+
+async def test_brokers_say_in_which_directory_replicas_are(ruled: KraftCluster) -> None:
+    """Two directories each: which of them a new replica is in, the broker chooses."""
+    commands, reader = Commands(ruled), Reader(ruled.ways)
+    commands.create("placed", {0: (2, 3), 1: (3, 4)})
+    found: list[str] = []
+    for _ in range(300):
+        await reader.read()
+        found = directories(reader, "placed")
+        if len(found) == 4 and not RESERVED & set(found):
+            break
+        await asyncio.sleep(0.2)
+    assert len(found) == 4 and not RESERVED & set(found)
+
+
+def directories(reader: Reader, topic: str) -> list[str]:
+    """Of all replicas of a topic, as the metadata log has them."""
+    log = CompactedLog()
+    behind = (data for offset, data in sorted(reader.committed.items()) if offset >= reader.loaded[0].offset)
+    for data in (reader.loaded[1], *behind):
+        for value, _ in values_of(data):
+            log.take(value, 0)
+    told = [decode(record) for record in log.placed()]
+    partitions = [each.fields for each in told if isinstance(each, Decoded) and each.schema.name == "PartitionRecord"]
+    id_ = log.topic_ids.get(topic)
+    found: list[Any] = [each["directories"] for each in partitions if each["topicId"] == id_]
+    return [directory for each in found for directory in each]
+
+
 def test_features_go_up_and_down(ruled: KraftCluster) -> None:
     commands = Commands(ruled)
 
@@ -215,7 +270,7 @@ def test_features_go_up_and_down(ruled: KraftCluster) -> None:
 def test_tools_that_ask_the_controller_itself(ruled: KraftCluster) -> None:
     commands = Commands(ruled)
     here = ("--bootstrap-controller", ruled.controllers)
-    assert "LeaderId:              1" in commands.ask("quorum", *here, "describe", "--status")
+    assert re.search(r"LeaderId:\s+1\n", commands.ask("quorum", *here, "describe", "--status"))
     assert "metadata.version" in commands.ask("features", *here, "describe")
 
 
@@ -228,3 +283,15 @@ def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:
         commands.ask("cluster", "unregister", *("--bootstrap-server", ruled.address(2, 3)), "--id", "4")
     ruled.restore()
     assert "ERROR" not in ruled.log(1)
+
+
+def test_leaders_go_back_by_themselves(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("balanced-")
+    options = ("--leader-imbalance-check-interval-s", "2")
+    with KraftCluster(install_or_skip("4.4.0"), folder, size=3, voters=1, ours=1, our_options=options) as cluster:
+        Commands(cluster).create("balanced", {0: (2, 3)})
+        cluster.kill(2)
+        settled(cluster, "balanced", {0: (3, [2, 3], {3})})
+        cluster.restore()
+        settled(cluster, "balanced", {0: (2, [2, 3], {2, 3})})
+    shutil.rmtree(folder)

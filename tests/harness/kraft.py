@@ -74,15 +74,18 @@ class KraftCluster:
         ours: int | Sequence[int] = (),
         our_options: Sequence[str] = (),
         settings: str = "",
+        more_dirs: Sequence[str] = (),
     ) -> None:
         """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL.
 
-        `ours`: voters that are ours, and no brokers: with 1 all of them. `settings`: more lines for real nodes.
+        `ours`: voters that are ours, and no brokers: with 1 all of them. `settings`: more lines for real nodes;
+        `more_dirs`: names of further log directories of theirs.
         """
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
         self._settings = _SETTINGS + settings
+        self._more_dirs = more_dirs
         self._formatted = ("--release-version", as_release) if as_release else ()
         self._formatted += tuple(word for feature in features for word in ("--feature", feature))
         our_voters = (ours,) if isinstance(ours, int) else tuple(ours)
@@ -277,9 +280,12 @@ class KraftCluster:
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:
             logs.mkdir()
-        (logs / "meta.properties").write_text(
-            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={self.directory_id(number)}\n"
-        )
+        for place, name in enumerate(("logs", *self._more_dirs)):
+            (path.parent / name).mkdir(exist_ok=True)
+            (path.parent / name / "meta.properties").write_text(
+                f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\n"
+                f"directory.id={self.directory_id(number + 100 * place)}\n"
+            )
 
     def _configure(self, number: int) -> None:
         path = self._properties(number)
@@ -289,10 +295,11 @@ class KraftCluster:
         if number in self._controllers:
             listeners = f"{listeners},CONTROLLER://127.0.0.1:{self._controllers[number]}"
             roles, advertised = "broker,controller", f"{advertised},CONTROLLER://{self._advertised(number)}"
+        folders = ",".join(str(path.parent / name) for name in ("logs", *self._more_dirs))
         path.write_text(
             f"process.roles={roles}\nnode.id={number}\nbroker.rack=r{number}\nlisteners={listeners}\n"
             f"advertised.listeners={advertised}\n"
-            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={path.parent / 'logs'}\n{self._settings}"
+            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={folders}\n{self._settings}"
         )
 
 

@@ -3,13 +3,14 @@
 As requests of `model.kraft_controller`, and its answers as Kafka's responses.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from kio.schema.errors import ErrorCode
 
 from model.broker.settings.catalogue import ALL_TOPIC_KEYS, broker_key
 from model.broker.settings.dynamic_configs import Alteration, altered
+from model.broker.settings.settings import Key
 from model.hosts.quorum.active_controller import ActiveController
 from model.hosts.quorum.broker_requests import Answers
 from model.hosts.wire.messages import Entity
@@ -22,14 +23,19 @@ from model.kraft_controller.settings import Setting, alter_configs
 _ENTITIES: Final = {2: "topics", 4: "brokers", 16: "client-metrics", 32: "groups"}
 
 
+Refused = tuple[ErrorCode, str | None]
+"""An error, and its sentence where the error's own says too little."""
+_After = Callable[[Any, Mapping[str, str]], Mapping[str, str] | Refused]
+"""What a resource of a request and its settings now → its settings afterwards."""
+
+
 def _change(controller: ActiveController, received: Received) -> Entity:
     """Whole resources: where one setting is refused, none of its resource is written."""
 
-    def after(resource: Any, now: Mapping[str, str]) -> Mapping[str, str] | ErrorCode:
+    def after(resource: Any, now: Mapping[str, str]) -> Mapping[str, str] | Refused:
         asked = [Alteration(str(each.name), int(each.config_operation), each.value) for each in resource.configs]
-        keys = ALL_TOPIC_KEYS.get if int(resource.resource_type) == 2 else broker_key
-        found = altered(now, keys, asked)
-        return found if isinstance(found, Mapping) else error_code(found.error)
+        found = altered(now, _keys(resource), asked)
+        return found if isinstance(found, Mapping) else (error_code(found.error), found.message)
 
     shape = received.shape("AlterConfigsResourceResponse")
     return received.answer(
@@ -40,22 +46,26 @@ def _change(controller: ActiveController, received: Received) -> Entity:
 def _replace(controller: ActiveController, received: Received) -> Entity:
     """What is not named goes back to its default."""
 
-    def after(resource: Any, _: Mapping[str, str]) -> Mapping[str, str] | ErrorCode:
+    def after(resource: Any, _: Mapping[str, str]) -> Mapping[str, str] | Refused:
         asked = {str(each.name): each.value for each in resource.configs}
-        return ErrorCode.invalid_request if None in asked.values() else asked
+        return (ErrorCode.invalid_request, None) if None in asked.values() else asked
 
     shape = received.shape("AlterConfigsResourceResponse")
     return received.answer("AlterConfigsResponse", responses=tuple(_configured(controller, received, shape, after)))
 
 
-def _configured(controller: ActiveController, received: Received, shape: Any, after: Any) -> Iterable[Entity]:
+def _keys(resource: Any) -> Callable[[str], Key[object] | None]:
+    return ALL_TOPIC_KEYS.get if _ENTITIES[int(resource.resource_type)] == "topics" else broker_key
+
+
+def _configured(controller: ActiveController, received: Received, shape: Any, after: _After) -> Iterator[Entity]:
     body: Any = received.body
     named = [(resource.resource_type, resource.resource_name) for resource in body.resources]
     for resource, name in zip(body.resources, named, strict=True):
-        error = ErrorCode.invalid_request if named.count(name) > 1 else _resource_error(controller, *name)
+        error, why = ErrorCode.invalid_request if named.count(name) > 1 else _resource_error(controller, *name), None
         if error is ErrorCode.none:
-            error = _set(controller, resource, after, validate_only=body.validate_only)
-        yield shape(error_code=error, error_message=None, resource_type=name[0], resource_name=name[1])
+            error, why = _set(controller, resource, after, validate_only=body.validate_only)
+        yield shape(error_code=error, error_message=why, resource_type=name[0], resource_name=name[1])
 
 
 def _resource_error(controller: ActiveController, kind: int, name: str) -> ErrorCode:
@@ -71,19 +81,34 @@ def _resource_error(controller: ActiveController, kind: int, name: str) -> Error
             return ErrorCode.none if name else ErrorCode.invalid_request
 
 
-def _set(controller: ActiveController, resource: Any, after: Any, *, validate_only: bool) -> ErrorCode:
+def _set(controller: ActiveController, resource: Any, after: _After, *, validate_only: bool) -> Refused:
     cluster = controller.active.cluster
     entity = f"{_ENTITIES[int(resource.resource_type)]}/{resource.resource_name or '<default>'}"
     now = cluster.configs.get(entity, {})
     then = after(resource, now)
-    if isinstance(then, ErrorCode):
+    if isinstance(then, tuple):
         return then
     touched = dict.fromkeys([*(str(each.name) for each in resource.configs), *(now.keys() - then.keys())])
-    answer = alter_configs(cluster, [Setting(entity, key, then.get(key)) for key in touched])
+    settings = {key: then.get(key) for key in touched}
+    if (why := unreadable(settings, _keys(resource))) is not None:
+        return ErrorCode.invalid_config, why
+    answer = alter_configs(cluster, [Setting(entity, *each) for each in settings.items()])
     error = next((error for error in answer.errors if error is not ErrorCode.none), answer.error)
     if error is ErrorCode.none and not validate_only:
         controller.write(answer.records)
-    return error
+    return error, None
+
+
+def unreadable(settings: Mapping[str, str | None], key_of: Callable[[str], Key[object] | None]) -> str | None:
+    """Why brokers could not read one of these, one sentence; a setting that is not known here may be a newer one."""
+    for name, text in settings.items():
+        key = key_of(name)
+        try:
+            if key is not None and text is not None:
+                key.read(text, name)
+        except ValueError as error:
+            return f"Invalid value {text} for configuration {name}: {error}"
+    return None
 
 
 def _set_quotas(controller: ActiveController, received: Received) -> Entity:

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from kio.schema.errors import ErrorCode
 
+from model.broker.settings.catalogue import ALL_TOPIC_KEYS
 from model.cluster.ids import TopicPartition
 from model.hosts.quorum.active_controller import ActiveController
 from model.hosts.quorum.broker_requests import Answers
+from model.hosts.quorum.config_requests import unreadable
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import topic_id_text, topic_uuid
 from model.hosts.wire.server import Request as Received
@@ -30,17 +32,21 @@ from model.kraft_controller.topics import MorePartitions, NewTopic, create_parti
 def _create(controller: ActiveController, received: Received) -> Entity:
     body: Any = received.body
     state, wanted = controller.active, [_new_topic(each) for each in body.topics]
-    answer = create_topics(state.cluster, wanted, random.randrange)
+    whys = {each.name: unreadable(each.configs, ALL_TOPIC_KEYS.get) for each in wanted}
+    readable = [each for each in wanted if whys[each.name] is None]
+    answer = create_topics(state.cluster, readable, random.randrange)
     if not body.validate_only:
         controller.write(answer.records)
-    errors = answer.errors or (answer.error,) * len(wanted)
+    errors = answer.errors or (answer.error,) * len(readable)
+    told = dict(zip((each.name for each in readable), errors, strict=True))
     results = tuple(
-        _created(controller, received, each.name, error) for each, error in zip(wanted, errors, strict=True)
+        _created(controller, received, each.name, told.get(each.name, ErrorCode.invalid_config), whys[each.name])
+        for each in wanted
     )
     return received.answer("CreateTopicsResponse", topics=results)
 
 
-def _created(controller: ActiveController, received: Received, name: str, error: ErrorCode) -> Entity:
+def _created(controller: ActiveController, received: Received, name: str, error: ErrorCode, why: str | None) -> Entity:
     state = controller.active
     is_there = error is ErrorCode.none and name in state.cluster.topics
     return shaped(
@@ -48,7 +54,7 @@ def _created(controller: ActiveController, received: Received, name: str, error:
         name=name,
         topic_id=topic_uuid(state.topic_ids[name]) if is_there else None,
         error_code=error,
-        error_message=None,
+        error_message=why,
         topic_config_error_code=0,
         num_partitions=len(state.cluster.partitions(name)) if is_there else -1,
         replication_factor=len(state.cluster.partition(TopicPartition(name, 0)).replicas) if is_there else -1,
