@@ -40,6 +40,8 @@ def controller_apis(controller: ActiveController) -> Mapping[int, Api]:
         inner = Received(start, frame, received.peer, received.listener)
         if start.api_key not in OF_OPERATORS:
             return shape(response_data=None, error_code=ErrorCode.invalid_request)
+        if not served[start.api_key].lowest <= start.version <= served[start.api_key].highest:
+            return shape(response_data=None, error_code=ErrorCode.unsupported_version)  # the client asks anew
         try:
             entity = await _answered(controller, OF_OPERATORS[start.api_key], inner)
         except NotActiveError:

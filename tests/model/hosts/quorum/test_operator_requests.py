@@ -11,12 +11,14 @@ from typing import Any
 import pytest_asyncio
 
 from model.hosts.wire.connection import Connection
+from model.hosts.wire.messages import encode_request
 from model.hosts.wire.names import error_name
 from tests.harness.kafka import free_ports
 from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
 
 CREATE_TOPICS, DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, ALTER_CONFIGS, CREATE_PARTITIONS = 19, 29, 30, 31, 33, 37
 INCREMENTAL, REASSIGN, LIST_REASSIGNED, QUOTAS, SCRAM, FEATURES, CLUSTER, UNREGISTER = 44, 45, 46, 49, 51, 57, 60, 64
+ENVELOPE = 58
 TIMEOUT = timedelta(seconds=5)
 
 
@@ -158,6 +160,24 @@ async def test_partitions_that_are_not_there(controller: Connection) -> None:
     assert error_name(answer.responses[0].partitions[0].error_code) == "UNKNOWN_TOPIC_OR_PARTITION"
     listed = await ask(controller, LIST_REASSIGNED, "ListPartitionReassignmentsRequest", timeout=TIMEOUT, topics=None)
     assert listed.topics == ()
+
+
+async def test_what_a_broker_sends_on_in_a_version_that_is_not_known(controller: Connection) -> None:
+    """A broker that has not heard of our versions yet lets its client take its own newest."""
+    shapes = controller.request_shapes(UNREGISTER)
+    inner = built(shapes, "UnregisterBrokerRequest", broker_id=7)
+    frame = b"".join(encode_request(inner, 5, "tool"))
+    told: list[tuple[str, bytes | None]] = []
+    for version in (0, 9):
+        data = frame[:2] + version.to_bytes(2, "big") + frame[4:]
+        envelope = controller.request_shapes(ENVELOPE)
+        wanted = built(
+            envelope, "EnvelopeRequest", request_data=data, request_principal=None, client_host_address=b"\x7f\0\0\1"
+        )
+        answer: Any = await controller.ask(wanted, 5.0)
+        told.append((error_name(answer.error_code), answer.response_data))
+    assert [error for error, _ in told] == ["NONE", "UNSUPPORTED_VERSION"]
+    assert told[0][1] is not None and told[1][1] is None
 
 
 async def test_who_is_not_the_active_controller_says_so_of_all_that_was_asked(tmp_path: Path) -> None:
