@@ -99,10 +99,12 @@ class KraftCluster:
         self._nodes: dict[int, LoggedProcess] = {
             number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports
         }
-        for each in our_voters:
-            options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
-            options = (*options, "--session-timeout-ms", "6000", *our_options)
-            self._nodes[each] = VoterProcess(self.metadata_folder(each).parent, self._controllers[each], *options)
+        self._nodes |= {each: self._our_voter(each, our_options) for each in our_voters}
+
+    def _our_voter(self, number: int, more: Sequence[str]) -> VoterProcess:
+        options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
+        folder = self.metadata_folder(number).parent
+        return VoterProcess(folder, self._controllers[number], *options, "--session-timeout-ms", "6000", *more)
 
     @property
     def counted(self) -> str:
