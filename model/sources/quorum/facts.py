@@ -9,15 +9,12 @@ from collections.abc import Callable, Iterable
 
 from model.cluster import records as r
 from model.cluster.image_parts import Quorum
+from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.hosts.process import uncollected
-from model.log.records import Record, RecordBatch, records_of, scan
-from model.log.records.columns import batch_columns
-from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
-from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
+from model.observer.messages import BatchesCommitted, Handed, QuorumSeen, SnapshotRead
 from model.sources.kafka.views import essence
-from model.sources.metadata_log.snapshots import control_number, header_time
 from model.sources.source import Batch
 
 
@@ -85,37 +82,3 @@ class LogFacts:
         logged = self._replay.logged()
         if facts or logged:
             self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing, logged=logged))
-
-
-def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
-    """A whole snapshot, whose bytes were checked. Where and when its last record was written."""
-    replay_batches(replay, data, is_snapshot=True)
-    return Place(snapshot.offset - 1, snapshot.epoch, _snapshot_time(data))
-
-
-def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> Place:
-    """Batches that follow each other, of the log or of a snapshot; the last record of the log."""
-    at = Place()
-    for batch in scan(data):
-        if not isinstance(batch, RecordBatch):
-            break
-        if is_snapshot and not batch.is_control and (columns := batch_columns(data, batch)) is not None:
-            replay.load(Values(columns.data, columns.value_start, columns.value_size))
-            continue
-        for record in records_of(data, batch):
-            if not isinstance(record, Record):
-                replay.note(f"a batch is damaged: {record.cause}", at)
-                break
-            at = place = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
-            if batch.is_control:
-                replay.take_control(control_number(record.key), record.value, Place() if is_snapshot else place)
-            else:
-                replay.take(record.value, Place() if is_snapshot else place)
-        at = Place(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
-    return at
-
-
-def _snapshot_time(data: bytes) -> int:
-    first = next((batch for batch in scan(data) if isinstance(batch, RecordBatch)), None)
-    record = None if first is None else next(records_of(data, first), None)
-    return header_time(record.value) if isinstance(record, Record) else 0
