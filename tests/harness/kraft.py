@@ -28,6 +28,7 @@ from model.sandbox.java import java_environment
 from tests.authority import Authority
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.releases import Installation
+from tests.harness.host_processes import host
 from tests.harness.kafka import KafkaProcess, free_ports
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.quorum_voters import CLUSTER_ID, VoterProcess, directory_id, voter_set
@@ -72,10 +73,11 @@ class KraftCluster:
         as_release: str = "",
         features: Sequence[str] = (),
         ours: int = 0,
+        our_brokers: Sequence[int] = (),
     ) -> None:
         """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL.
 
-        `ours`: a voter that is one of ours, and no broker; 1 is the only voter.
+        `ours`: a voter that is one of ours, and no broker; 1 is the only voter. `our_brokers` are ours, and vote not.
         """
         self.kafka = kafka
         self.folder = folder
@@ -90,12 +92,18 @@ class KraftCluster:
         counted = self._controllers if counts_controllers else {}
         self._voter_counters = {number: ApiCounter(f"127.0.0.1:{port}", CLIENT_ID) for number, port in counted.items()}
         self._nodes: dict[int, LoggedProcess] = {
-            number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports
+            number: self._broker(number, is_ours=number in our_brokers) for number in self._ports
         }
         if ours:
             options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
             options = (*options, "--session-timeout-ms", "6000")
             self._nodes[ours] = VoterProcess(self.metadata_folder(ours).parent, self._controllers[ours], *options)
+
+    def _broker(self, number: int, *, is_ours: bool) -> LoggedProcess:
+        if not is_ours:
+            return KafkaProcess(self.kafka, self.folder / f"node-{number}")
+        command = host("live_broker", str(self._properties(number)))
+        return LoggedProcess(command, self.folder / f"node-{number}" / "broker.log")
 
     @property
     def counted(self) -> str:
