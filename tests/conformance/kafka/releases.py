@@ -105,6 +105,8 @@ NEWEST = Release(
     artifacts=("org.apache.kafka:kafka_2.13:4.4.0", "org.apache.kafka:kafka-tools:4.4.0"),
     classes={
         **_TOOLS,
+        "configs": "org.apache.kafka.tools.ConfigCommand",
+        "produce": "org.apache.kafka.tools.ConsoleProducer",
         "share-consume": "org.apache.kafka.tools.consumer.ConsoleShareConsumer",
         "share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
     },
