@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
-from model.sandbox.processes import GONE, ZOMBIE, process_state
+from model.sandbox.processes import GONE, process_state
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests import fast_tier, whole_run
 from tests.parallel import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 - hooks
@@ -36,8 +36,9 @@ OBJECTS_OF_A_TEST = 10_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """One option of our own; see tests/whole_run.py."""
+    """Two options of our own; see tests/whole_run.py."""
     parser.addoption(whole_run.ALL, action="store_true", help="real Kafka and the short forms of instruments, too")
+    parser.addoption(whole_run.SHARE, metavar="N/M", help="of what is more of the same, part N of M")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -103,4 +104,4 @@ def own_zookeeper() -> Iterator[EmbeddedZooKeeper]:
 @pytest.fixture
 def is_gone() -> Callable[[int], bool]:
     """Whether the process with this id has ended."""
-    return lambda pid: process_state(pid) in (GONE, ZOMBIE)
+    return lambda pid: process_state(pid) in (GONE, "Z")  # a zombie only waits to be asked how it ended

@@ -21,14 +21,16 @@ WORKERS_MOST = 4
 
 CONFORMANCE = "tests/conformance/"
 CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[(\d+\.\d+\.[\d.]+|KRaft)")
+WAITING = (CONFORMANCE, "tests/model/hosts/", "tests/pty/", "tests/sandbox/", "tests/zookeeper/")
+"""Where tests mostly wait: for sessions to end, leaders to be elected, processes to come back."""
 
 
 class BySharedParts(LoadScopeScheduling):
     """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares.
 
-    Tests of real Kafka mostly wait, for sessions to end and brokers to come back. From the beginning to the end one
-    process has such tests, and the others what computes: side by side they would leave the cores idle. So would the
-    rest if those of few tests, which mostly wait as well, were left for the end: the queue is taken from both.
+    As long as there are both, half of the processes have tests that wait, and the others what computes: side by side
+    those that wait would leave the cores idle, and so they would at the end. Of real Kafka's clusters, whose JVMs take
+    what memory there is, one is there at a time, from the beginning on.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -37,14 +39,19 @@ class BySharedParts(LoadScopeScheduling):
         return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        under_way = (
-            scope for units in self.assigned_work.values() for scope, unit in units.items() if not all(unit.values())
-        )
-        has_conformance = any(scope.startswith(CONFORMANCE) for scope in under_way)
-        if fitting := [scope for scope in self.workqueue if scope.startswith(CONFORMANCE) != has_conformance]:
-            fewest_tests, most_tests = fitting[-1], fitting[0]
-            self.workqueue.move_to_end(fewest_tests if len(fitting) % 2 else most_tests, last=False)
+        waits = self.nodes.index(node) < len(self.nodes) // 2
+        preferred = sorted(self.workqueue, key=lambda scope: _rank(scope, waits))
+        others = (units for other, units in self.assigned_work.items() if other is not node)
+        under_way = (scope for units in others for scope, unit in units.items() if not all(unit.values()))
+        if any(scope.startswith(CONFORMANCE) for scope in under_way):
+            preferred = [scope for scope in preferred if not scope.startswith(CONFORMANCE)] or preferred
+        self.workqueue.move_to_end(preferred[0], last=False)
         super()._assign_work_unit(node)
+
+
+def _rank(scope: str, waits: bool) -> tuple[bool, bool]:
+    """Sorts first what a process that waits, or one that computes, is to have."""
+    return scope.startswith(WAITING) != waits, scope.startswith(CONFORMANCE) != waits
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ from model.sandbox.java import find_java
 from model.sandbox.processes import SandboxError
 
 ALL = "--all"
+SHARE = "--share"
+"""2/3: of what is more of the same the second of three parts, by files. The others are for another run."""
 
 INSTRUMENTS = (
     "tests/chaos/",
@@ -108,19 +111,28 @@ def is_plain(config: pytest.Config) -> bool:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks instruments and further ways, and leaves out what was not asked for."""
+    share = config.getoption(SHARE)
     for item in items:
         if item.nodeid.startswith(INSTRUMENTS):
             item.add_marker("instrument")
         elif item.nodeid.startswith(tuple(FURTHER_WAYS)):
             item.add_marker("thorough")
-    if not is_plain(config):
-        left_out: list[pytest.Item] = []
-    else:
+    left_out: list[pytest.Item] = []
+    if is_plain(config):
         left_out = [item for item in items if _marks(item)]
+    elif share:
+        left_out = [item for item in items if _marks(item) == ["thorough"] and not is_of(item.nodeid, share)]
+    if left_out:
         ids = set(map(id, left_out))
         items[:] = [item for item in items if id(item) not in ids]
         config.hook.pytest_deselected(items=left_out)
     config.stash[_COUNTS] = counted(items, left_out)
+
+
+def is_of(test: str, share: str) -> bool:
+    """Whether a test belongs to this part, as all of its file do."""
+    part, parts = map(int, share.split("/"))
+    return zlib.crc32(test.partition("::")[0].encode()) % parts == part % parts
 
 
 def counted(items: Sequence[pytest.Item], left_out: Sequence[pytest.Item]) -> dict[str, dict[str, int]]:

@@ -128,16 +128,12 @@ def _partition(one: DrilledPartition) -> Document:
 
 
 def _summary(drill: Drill) -> Document:
-    summary, timeline = drill.summary, drill.timeline
+    timeline, counts = drill.timeline, msgspec.to_builtins(drill.summary, str_keys=True)
     before, after = drill.before.controller, drill.after.controller
     return {
-        "leaders_moved": summary.leaders_moved,
-        **msgspec.to_builtins(summary.after),
-        "unclean": summary.unclean,
-        "newly_offline": summary.newly_offline,
-        "newly_under_min_isr": summary.newly_under_min_isr,
-        "before": msgspec.to_builtins(summary.before),
-        "leaders_by_broker": {str(broker): counts for broker, counts in summary.leaders_by_broker.items()},
+        "leaders_moved": counts.pop("leaders_moved"),
+        **counts.pop("after"),
+        **counts,
         "controller": [before.broker, after.broker if len(timeline.candidates) < 2 else None],
         "controller_candidates": timeline.candidates,
         "controller_epoch": [before.epoch, after.epoch],

@@ -19,7 +19,7 @@ from model.drills.rows import AnyRow, QuorumShrank, VoterBooted, VoterFellSilent
 from model.drills.setup_znodes import rules_of
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
-from model.kraft_controller.partition_change import knows_levels, levels_of
+from model.kraft_controller.partition_change import NEWEST, knows_levels, levels_of
 
 NOT_FORECAST = (
     "Not forecast on KRaft: the elections, preferred and unclean, that its controller holds every five minutes; and of "
@@ -27,7 +27,8 @@ NOT_FORECAST = (
 )
 VOTERS_UNKNOWN = f"{NOT_FORECAST} Nor whether a majority of the voters is left: they are not known."
 LEVELS_UNKNOWN = (
-    "metadata.version is not known: played by the rules of Kafka 4.4, without eligible leader replicas (ELR)."
+    f"metadata.version is not known: played by the rules of Kafka {NEWEST[0]}.{NEWEST[1]}, "
+    "without eligible leader replicas (ELR)."
 )
 _NOTHING = "nothing is elected. What the dead led has no leader; no ISR shrinks, so acks=all waits for them"
 SESSION_TIMEOUT = "broker.session.timeout.ms"

@@ -34,8 +34,6 @@ class ServerDiedError(SandboxError):
 
 GONE = ""
 STOPPED = "T"
-ZOMBIE = "Z"
-"""It has ended, and only waits to be asked how."""
 
 
 def process_state(pid: int) -> str:

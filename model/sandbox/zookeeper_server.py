@@ -80,12 +80,6 @@ def server_status(address: tuple[str, int], timeout_s: float = 1.0) -> ServerSta
         return None
 
 
-def server_metrics(address: tuple[str, int], timeout_s: float = 1.0) -> dict[str, str]:
-    """What `mntr` says: `zk_znode_count` and so on; empty when the word is not allowed. Raises OSError."""
-    lines = ask_four_letters(address, "mntr", timeout_s).splitlines()
-    return dict(line.split("\t", 1) for line in lines if "\t" in line)
-
-
 def parse_srvr(answer: str) -> ServerStatus | None:
     """None without a Mode line: the server is loading, has no quorum, or refuses the word."""
     version, mode, zxid, node_count = (pattern.search(answer) for pattern in _SRVR)

@@ -49,9 +49,13 @@ def loaded_by(statements: str) -> set[str]:
         pytest.param(COMMAND.format("--help"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-help"),
         pytest.param(COMMAND.format("doctor"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-doctor"),
         pytest.param(COMMAND.format("keys"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-keys"),
-        pytest.param(DATA_PROCESS, {"networkx", "pandas", "plotext", "pyspark", "textual"}, id="the-data-process"),
+        pytest.param(
+            DATA_PROCESS, {"networkx", "pandas", "plotext", "pyspark", "scipy", "textual"}, id="the-data-process"
+        ),
         pytest.param(BROKER, TERMINAL | DATA_PROCESS_ONLY - {"kazoo", "kio"}, id="a-broker"),
-        pytest.param(EVERY_MODEL_MODULE, TERMINAL | {"networkx", "pandas", "pyspark"}, id="every-module-of-model"),
+        pytest.param(
+            EVERY_MODEL_MODULE, TERMINAL | {"networkx", "pandas", "pyspark", "scipy"}, id="every-module-of-model"
+        ),
     ],
 )
 def test_nothing_is_loaded_before_it_is_needed(statements: str, unwanted: frozenset[str]) -> None:

@@ -147,13 +147,16 @@ def test_the_licence_of_what_is_installed_with_kdrill_fits_its_own(name: str) ->
 
 
 def licences_of(name: str) -> list[str]:
-    """As the installed distribution's metadata has them: an SPDX expression's parts, else the field or classifiers."""
+    """As the installed distribution's metadata has them: an SPDX expression's parts, else the field or classifiers.
+
+    Some have the licence's whole text in the field.
+    """
     try:
         metadata: Any = distribution(name).metadata
     except PackageNotFoundError:
         pytest.skip(f"{name} is not for this machine")
     expression = metadata.get("License-Expression") or metadata.get("License") or ""
-    if expression:
+    if expression and "\n" not in expression:
         return re.split(r" AND | OR ", expression.strip("() "))
     classifiers = metadata.get_all("Classifier") or ()
     return [each.rpartition(" :: ")[2] for each in classifiers if each.startswith("License :: OSI Approved ::")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ settings.register_profile("kdrill", derandomize=True)
 
 def pytest_addoption(parser):
     parser.addoption(whole_run.ALL, action="store_true")
+    parser.addoption(whole_run.SHARE)
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "conformance: as in the suite")
@@ -89,6 +91,19 @@ def test_who_asks_for_it_gets_it(asked: list[str], many: int, tmp_path: Path) ->
 def test_a_property_has_fewer_examples_in_a_plain_run(asked: list[str], many: int, tmp_path: Path) -> None:
     said = run(tmp_path, "-rP", *asked)
     assert f"{many} examples" in said, said
+
+
+def test_the_parts_of_what_is_more_of_the_same_are_all_of_it(tmp_path: Path) -> None:
+    seeds = [f"tests/test_seed_{number}.py" for number in range(9)]
+    (tmp_path / "tests").mkdir()
+    for seed in seeds:
+        (tmp_path / seed).write_text("import pytest\n@pytest.mark.thorough\ndef test_more(): pass\n")
+    parts = [run(tmp_path, "-n", "0", "-v", "--all", "--share", f"{part}/3") for part in (1, 2, 3)]
+    ran = [[seed for seed in seeds if f"{seed}::test_more PASSED" in said] for said in parts]
+    assert sorted(itertools.chain(*ran)) == seeds
+    assert all(0 < len(part) < len(seeds) for part in ran)
+    assert all(f"{4 + len(part)} passed" in said for part, said in zip(ran, parts, strict=True))
+    assert "tests that are more of the same" in parts[0]
 
 
 @pytest.mark.parametrize("instrument", INSTRUMENTS)

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from model.analyses import JobCancelled, analysis
-from model.sandbox.processes import GONE, ZOMBIE, process_state
+from model.sandbox.processes import GONE, process_state
 from spark_tasks import arrow_arrays
 from spark_tasks.messages import SparkOptions
 from tests.benchmarks.figure import Figure
@@ -128,7 +128,7 @@ def _cancelled(spark: RunningSpark, folder: Path) -> Iterator[Figure]:
             working.result(DEADLINE_S)
         except JobCancelled:
             told_s.append(time.perf_counter() - began_s)
-        while process_state(worker) not in (GONE, ZOMBIE):
+        while process_state(worker) not in (GONE, "Z"):
             time.sleep(0.002)
         ended_s.append(time.perf_counter() - began_s)
     yield Figure("a job is cancelled", median(told_s), note=f"its worker is gone after {median(ended_s):.2f} s")

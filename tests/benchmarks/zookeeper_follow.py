@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 from kazoo.client import KazooClient
 
 from model.cluster.topic_image import TopicImage
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, server_metrics
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Feed, Moment
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.process_memory import own_mib
 from tests.benchmarks.zookeeper_image import kafka_znodes, state_path, topic_name, write_image
+from tests.harness.zookeeper_metrics import server_metrics
 
 TOPICS, PARTITIONS = 1_000, 100
 REWRITTEN, RATE = 30_000, 6_000

@@ -13,7 +13,7 @@ import pytest
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.quick_start import archive_classes
-from tests.conformance.kafka.releases import RELEASES, install_or_skip
+from tests.conformance.kafka.releases import QUORUMS, RELEASES, install_or_skip
 from tests.harness.kafka import Cluster
 from tests.harness.kraft import KraftCluster
 
@@ -42,7 +42,7 @@ def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="package", params=["KRaft 3.9.1", "KRaft 4.4.0"])
+@pytest.fixture(scope="package", params=QUORUMS)
 def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     """Three voters that are brokers as well, and broker 4. A test uses topics of its own, and leaves all running."""
     folder = tmp_path_factory.mktemp("quorum-")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.kafka.releases import install_or_skip
+from tests.conformance.kafka.releases import QUORUMS, install_or_skip
 from tests.harness.kraft import KraftCluster
 from tests.quorum_faults.playing import QuorumFaults
 
 pytestmark = pytest.mark.conformance
 
 
-@pytest.fixture(params=["KRaft 3.9.1", "KRaft 4.4.0"])
+@pytest.fixture(params=QUORUMS)
 def spoilt(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     """Three voters that are brokers as well, whose links can be cut, and broker 4."""
     folder = tmp_path_factory.mktemp("spoilt-")

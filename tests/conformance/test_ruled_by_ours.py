@@ -16,7 +16,7 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.cimpl import NewTopic
 
-from tests.conformance.kafka.releases import install_or_skip
+from tests.conformance.kafka.releases import QUORUMS, install_or_skip
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.conformance
 TOPIC = "ruled"
 
 
-@pytest.fixture(params=["KRaft 3.9.1", "KRaft 4.4.0"])
+@pytest.fixture(params=QUORUMS)
 def ruled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     """Brokers 2, 3 and 4; our controller is node 1."""
     folder = tmp_path_factory.mktemp("ruled-")

@@ -14,7 +14,7 @@ from model.sources.feed import Feed
 from tests.authority import PASSWORD as STORE_PASSWORD
 from tests.authority import Authority
 from tests.conformance.kafka.client import Client
-from tests.conformance.kafka.releases import install_or_skip
+from tests.conformance.kafka.releases import NEWEST, install_or_skip
 from tests.harness.command import kdrill_alone
 from tests.harness.secured_quorum import (
     FOLLOWER,
@@ -32,7 +32,7 @@ from tui.engine.sources import source_of
 pytestmark = pytest.mark.conformance
 
 
-@pytest.fixture(scope="module", params=["3.9.1", "4.4.0"])
+@pytest.fixture(scope="module", params=["3.9.1", NEWEST.version])
 def by_login(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredQuorum]:
     with secured_quorum(install_or_skip(request.param), tmp_path_factory.mktemp("by-login"), "SASL_SSL") as quorum:
         yield quorum
@@ -40,7 +40,7 @@ def by_login(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="module")
 def by_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredQuorum]:
-    with secured_quorum(install_or_skip("4.4.0"), tmp_path_factory.mktemp("by-certificate"), "SSL") as quorum:
+    with secured_quorum(install_or_skip(NEWEST.version), tmp_path_factory.mktemp("by-certificate"), "SSL") as quorum:
         yield quorum
 
 

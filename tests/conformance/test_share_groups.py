@@ -16,6 +16,7 @@ from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
 from tests.conformance.kafka.client import Client
+from tests.conformance.kafka.releases import QUORUMS
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 
@@ -63,7 +64,7 @@ def followed(cluster: KraftCluster) -> Iterator[Feed]:
         source.close()
 
 
-@pytest.mark.parametrize("quorum", ["KRaft 4.4.0"], indirect=True, scope="package")
+@pytest.mark.parametrize("quorum", QUORUMS[-1:], indirect=True, scope="package")
 def test_a_share_group_is_as_kafka_describes_it(quorum: KraftCluster) -> None:
     Client(quorum.bootstrap).create(TOPIC, {number: [number % 3 + 1] for number in range(4)})
     with ExitStack() as stack:

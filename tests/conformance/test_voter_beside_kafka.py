@@ -16,7 +16,7 @@ from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
 from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, VoterSet, VotersWritten
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.client import Client
-from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
 from tests.harness.kraft import KraftCluster
 from tests.harness.quorum_voters import CLUSTER_ID, Reader, directory_id, log_batches, voter_set
 from tests.harness.waiting import eventually
@@ -30,7 +30,7 @@ TRIES = 8
 """To be elected: who asks first of two is a race."""
 
 
-@pytest.fixture(params=["KRaft 3.9.1", "KRaft 4.4.0"])
+@pytest.fixture(params=QUORUMS)
 def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     """Two real nodes, voters and brokers, and a voter of ours."""
     folder = tmp_path_factory.mktemp("mixed-")

@@ -20,6 +20,7 @@ from model.sandbox.demo.demo import DemoSandbox, DemoSource
 from model.sandbox.demo.script import LARGE, Script
 from model.sandbox.messages import SandboxOptions
 from model.sources.addresses import ZooKeeperAddress, parse_source
+from tests.harness.near_link import NearLink
 from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
 from tests.screenshots.png import ScreenshotError, save_png
 from tui.app.app import Kdrill
@@ -27,7 +28,6 @@ from tui.app.export import screen_svg, screen_text
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.cli import typed_requests
 from tui.engine.messages import SANDBOX, STOPPABLE, Opening
-from tui.engine.process import NearLink
 from tui.engine.questions import ForecastQuestion
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService

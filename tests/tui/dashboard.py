@@ -13,6 +13,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from model.sources.source import Source
+from tests.harness.near_link import NearLink
 from tests.tui.quiet import Traffic, has_nothing_to_do, is_quiet, send
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app.app import Kdrill
@@ -22,7 +23,6 @@ from tui.app.theme import Parsed
 from tui.cli import typed_requests
 from tui.engine.link import DataLink
 from tui.engine.messages import Opening
-from tui.engine.process import NearLink
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
 

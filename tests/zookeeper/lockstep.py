@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from msgspec import Struct, structs
 
-from model.hosts.memory_zookeeper.state import Planted, planted_server
+from model.hosts.memory_zookeeper.state import Planted
 from model.hosts.memory_zookeeper.tree import read
 from model.sandbox.java import find_java
 from model.zookeeper import Create, Delete, Exists, GetChildren, GetData, Operation, Read, SetWatches, Stat
+from tests.harness.planted_zookeeper import planted_server
 from tests.harness.waiting import eventually
 from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession

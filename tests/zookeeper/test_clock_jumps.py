@@ -14,13 +14,13 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.watching import OneShotWatching
 from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from tests.harness.near_link import NearLink
 from tests.tui.data.pulses import Pulses, live
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
 from tui.app.widgets.header import is_stale
 from tui.engine.clock import RunningClock
 from tui.engine.messages import Pulse
-from tui.engine.process import NearLink
 from tui.engine.service import DataService
 
 HOUR_MS = 3_600_000

@@ -16,9 +16,9 @@ from model.sandbox.zookeeper_server import (
     ServerStatus,
     ask_four_letters,
     parse_srvr,
-    server_metrics,
     server_status,
 )
+from tests.harness.zookeeper_metrics import server_metrics
 
 SRVR_3_4 = """Zookeeper version: 3.4.14-4c25d480e66aadd371de8bd2fd8da255ac140bcf, built on 03/06/2019 16:18 GMT
 Latency min/avg/max: 0/0/0

@@ -1,8 +1,4 @@
-"""The data service behind a pipe, as the data process runs it, or behind a link within this very process.
-
-The process opens the source that it is told, tells of its news, and answers. The near link is for tests and pictures,
-not for the dashboard.
-"""
+"""The data service behind a pipe: the process opens the source that it is told, tells of its news, and answers."""
 
 import asyncio
 import contextlib
@@ -15,24 +11,15 @@ from model.hosts.child_process import Owner
 from model.hosts.process import crash_line
 from model.sandbox.processes import SandboxError
 from model.sources.source import SourceError
-from tui.engine.link import DataLost, OnPulse
 from tui.engine.messages import (
     SANDBOX,
-    Answer,
     HeaderFacts,
-    ListQuery,
     Opening,
     Pulse,
     Query,
-    TextAnswer,
-    TextQuery,
-    TimeAnswer,
-    TimeQuery,
-    Wish,
 )
 from tui.engine.registry import REGISTRY
 from tui.engine.router import queries_of
-from tui.engine.rows import Window
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
@@ -93,50 +80,3 @@ async def _tell(opened: "asyncio.Task[DataService]", owner: Owner) -> None:
         owner.tell(Pulse(0, HeaderFacts(), fatal=str(error)))
     except Exception as error:  # better no dashboard than one that stands still
         owner.tell(Pulse(0, HeaderFacts(), fatal=crash_line(error)))
-
-
-class NearLink:
-    """Asks the service directly; a DataLink."""
-
-    def __init__(self, service: DataService) -> None:
-        self._service = service
-        self._pulses: asyncio.Task[None] | None = None
-
-    async def open(self, on_pulse: OnPulse) -> None:
-        self._service.open()
-        self._pulses = asyncio.create_task(self._pass_on(on_pulse))
-
-    async def rows(self, query: ListQuery) -> Window:
-        answer = await self._answer(query)
-        assert isinstance(answer, Window)
-        return answer
-
-    async def text(self, query: TextQuery) -> TextAnswer:
-        answer = await self._answer(query)
-        assert isinstance(answer, TextAnswer)
-        return answer
-
-    async def wish(self, wish: Wish) -> str:
-        answer = await self._answer(wish)
-        assert isinstance(answer, TextAnswer)
-        return answer.title
-
-    async def moment(self, query: TimeQuery) -> TimeAnswer:
-        answer = await self._answer(query)
-        assert isinstance(answer, TimeAnswer)
-        return answer
-
-    async def close(self) -> None:
-        if self._pulses is not None:
-            self._pulses.cancel()
-        await self._service.close()
-
-    async def _pass_on(self, on_pulse: OnPulse) -> None:
-        async for pulse in self._service.pulses():
-            on_pulse(pulse)
-
-    async def _answer(self, query: Query) -> Answer:
-        try:
-            return await self._service.answer(query)
-        except Exception as error:  # as over the pipe: one answer failed, the others live on
-            raise DataLost(crash_line(error)) from error

@@ -1,13 +1,11 @@
 """Intervals at 95 %: which one fits what was counted, and how sure a mean of random histories is.
 
-The quantiles of the distributions are worked out here, to ten digits: incomplete gamma and beta functions by series and
-continued fractions (Abramowitz and Stegun, 6.5 and 26.5), inverted by bisection. The interval of sums of few events is
-that of Fay and Feuer (1997).
+The interval of sums of few events is that of Fay and Feuer (1997). Quantiles of distributions are scipy's.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -147,15 +145,8 @@ def ranks(number: int, p: float) -> tuple[int, int]:
 
 def _binomial(q: float, number: int, p: float) -> int:
     """The least k with P(X <= k) >= q."""
-    return _least(lambda k: 1.0 if k >= number else 1 - _beta_below(p, k + 1, number - k), q, number)
-
-
-def _least(below: Callable[[int], float], q: float, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if below(middle) >= q else (middle + 1, high)
-    return low
+    below = _special().bdtr(np.arange(number + 1), number, p)
+    return int(np.searchsorted(below, q))
 
 
 def effective(weights: Sequence[float]) -> float:
@@ -164,86 +155,23 @@ def effective(weights: Sequence[float]) -> float:
     return math.fsum(weights) ** 2 / squares if squares else 0.0
 
 
-@lru_cache(maxsize=4096)
 def chi_squared(q: float, degrees: float) -> float:
     """The quantile q; degrees of freedom need not be whole."""
-    shape = degrees / 2
-    guess = max(shape, 1e-3)
-    return 2 * _inverted(lambda x: _gamma_below(shape, x), q, 0.0, guess)
+    return 2 * float(_special().gammaincinv(degrees / 2, q))
 
 
-@lru_cache(maxsize=1024)
 def student(degrees: int) -> float:
     """The 97.5 % quantile of t."""
-    if degrees > 1_000_000:
-        return Z
-    return _inverted(lambda t: 1 - _beta_below(degrees / (degrees + t * t), degrees / 2, 0.5) / 2, 0.975, 0.0, 4.0)
+    return float(_special().stdtrit(degrees, 0.975))
 
 
 def beta(q: float, a: float, b: float) -> float:
     """The quantile q."""
-    return _inverted(lambda x: _beta_below(x, a, b), q, 0.0, 1.0, most=1.0)
+    return float(_special().betaincinv(a, b, q))
 
 
-def _inverted(below: Callable[[float], float], q: float, low: float, high: float, most: float = math.inf) -> float:
-    """Where a distribution reaches q, by bisection."""
-    while high < most and below(high) < q:
-        low, high = high, high * 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high) or high - low < 1e-12 * high:
-            break
-        low, high = (middle, high) if below(middle) < q else (low, middle)
-    return (low + high) / 2
+def _special() -> Any:
+    """Loaded when the first interval is worked out: most runs of kdrill have none."""
+    import scipy.special  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
 
-
-def _gamma_below(shape: float, x: float) -> float:
-    """The regularized lower incomplete gamma function."""
-    if x <= 0:
-        return 0.0
-    front = math.exp(shape * math.log(x) - x - math.lgamma(shape))
-    if x < shape + 1:
-        term = total = 1 / shape
-        each = shape
-        while term > total * 1e-16:
-            each += 1
-            term *= x / each
-            total += term
-        return front * total
-    return 1 - front * _continued(
-        lambda n: (1.0, x + 1 - shape) if n == 0 else (-n * (n - shape), x + 2 * n + 1 - shape)
-    )
-
-
-def _beta_below(x: float, a: float, b: float) -> float:
-    """The regularized incomplete beta function."""
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _beta_below(1 - x, b, a)
-    front = math.exp(a * math.log(x) + b * math.log1p(-x) - math.lgamma(a) - math.lgamma(b) + math.lgamma(a + b)) / a
-
-    def term(n: int) -> tuple[float, float]:
-        if n == 0:
-            return 1.0, 1.0
-        m, odd = divmod(n, 2)
-        if odd:
-            return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), 1.0
-        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), 1.0
-
-    return front * _continued(term)
-
-
-def _continued(term: Callable[[int], tuple[float, float]]) -> float:
-    """A continued fraction a0/(b0 + a1/(b1 + …)), by Lentz's method."""
-    tiny = 1e-300
-    value, c, d = tiny, tiny, 0.0
-    for n in range(100_000):
-        a, b = term(n)
-        d = b + a * d or tiny
-        c = b + a / c or tiny
-        d = 1 / d
-        value *= c * d
-        if n and abs(c * d - 1) < 1e-15:
-            break
-    return value
+    return scipy.special

@@ -24,10 +24,12 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warn", "info")
 
 
 class Kind(NamedTuple):
-    """What a finding is of, as `no-controller`, and how serious that is."""
+    """What a finding is of, as `no-controller`, how serious that is, and the word that a list has for it."""
 
     name: str
     severity: Severity
+    word: str
+    """Eleven letters at most, in capitals where it is serious."""
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -19,18 +19,18 @@ SKEW_LEAST = 5
 """A broker is skewed when it has this ratio of the mean, and at least this many more."""
 
 
-NO_BROKERS = Kind("no-brokers", "error")
-NO_CONTROLLER = Kind("no-controller", "error")
-CONTROLLER_NOT_LIVE = Kind("controller-not-live", "error")
-NO_CONTROLLER_EPOCH = Kind("no-controller-epoch", "warn")
-DEAD_BROKER = Kind("dead-broker", "warn")
-UNREADABLE = Kind("unreadable", "warn")
-WITHOUT_ID = Kind("topic-without-id", "warn")
-NON_PREFERRED_LEADER = Kind("non-preferred-leader", "info")
-LEADER_SKEW = Kind("leader-skew", "info")
-REPLICA_SKEW = Kind("replica-skew", "info")
-PREFERRED_ELECTION_PENDING = Kind("preferred-election-pending", "info")
-NOT_TOLD = Kind("untold", "info")
+NO_BROKERS = Kind("no-brokers", "error", "NO BROKERS")
+NO_CONTROLLER = Kind("no-controller", "error", "CONTROLLER")
+CONTROLLER_NOT_LIVE = Kind("controller-not-live", "error", "CONTROLLER")
+NO_CONTROLLER_EPOCH = Kind("no-controller-epoch", "warn", "NO EPOCH")
+DEAD_BROKER = Kind("dead-broker", "warn", "DOWN")
+UNREADABLE = Kind("unreadable", "warn", "UNREADABLE")
+WITHOUT_ID = Kind("topic-without-id", "warn", "NO TOPIC ID")
+NON_PREFERRED_LEADER = Kind("non-preferred-leader", "info", "off-pref")
+LEADER_SKEW = Kind("leader-skew", "info", "lead skew")
+REPLICA_SKEW = Kind("replica-skew", "info", "repl skew")
+PREFERRED_ELECTION_PENDING = Kind("preferred-election-pending", "info", "election")
+NOT_TOLD = Kind("untold", "info", "not told")
 
 
 @cluster_check(NO_BROKERS)
@@ -225,9 +225,9 @@ _SAID_OF = {
 """What an operator calls what lies below a path."""
 
 
-VIEWS_DIFFER = Kind("views-differ", "warn")
-LOG_DIR_FAILED = Kind("log-dir-failed", "warn")
-REPLICA_OFFLINE = Kind("replica-offline", "warn")
+VIEWS_DIFFER = Kind("views-differ", "warn", "MISMATCH")
+LOG_DIR_FAILED = Kind("log-dir-failed", "warn", "LOG DIR")
+REPLICA_OFFLINE = Kind("replica-offline", "warn", "REPLICAS")
 
 
 @cluster_check(VIEWS_DIFFER)
@@ -292,10 +292,10 @@ def offline_replicas(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-NO_QUORUM = Kind("quorum", "error")
-VOTER_LAGS = Kind("voter-lags", "warn")
-UPGRADE_HELD_BACK = Kind("upgrade-held-back", "info")
-UPGRADE_UNFINISHED = Kind("upgrade-unfinished", "info")
+NO_QUORUM = Kind("quorum", "error", "QUORUM")
+VOTER_LAGS = Kind("voter-lags", "warn", "VOTER LAGS")
+UPGRADE_HELD_BACK = Kind("upgrade-held-back", "info", "held back")
+UPGRADE_UNFINISHED = Kind("upgrade-unfinished", "info", "upgrade")
 
 
 @cluster_check(NO_QUORUM)

@@ -16,12 +16,12 @@ LAG_RECORDS = 1_000
 """A group that is fewer records behind than this, over all partitions, is no finding."""
 
 
-UNOWNED_PARTITION = Kind("unowned-partition", "warn")
-DEAD_OWNER = Kind("dead-owner", "warn")
-OWNER_OF_NOTHING = Kind("owner-of-nothing", "warn")
-LAGGING = Kind("lagging", "warn")
-OFFSET_OUT_OF_RANGE = Kind("offset-out-of-range", "warn")
-IDLE_THREAD = Kind("idle-thread", "info")
+UNOWNED_PARTITION = Kind("unowned-partition", "warn", "UNOWNED")
+DEAD_OWNER = Kind("dead-owner", "warn", "DEAD OWNER")
+OWNER_OF_NOTHING = Kind("owner-of-nothing", "warn", "BAD OWNER")
+LAGGING = Kind("lagging", "warn", "LAG")
+OFFSET_OUT_OF_RANGE = Kind("offset-out-of-range", "warn", "BAD OFFSET")
+IDLE_THREAD = Kind("idle-thread", "info", "idle")
 
 
 @group_check(UNOWNED_PARTITION)

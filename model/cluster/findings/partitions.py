@@ -7,7 +7,7 @@ from model.cluster.findings.check import Kind, TopicCase, Words, topic_check
 from model.cluster.texts import brokers
 
 
-@topic_check(Kind("offline", "error"), lambda h: h.offline)
+@topic_check(Kind("offline", "error", "OFFLINE"), lambda h: h.offline)
 def offline(case: TopicCase) -> Words:
     """No live leader."""
     elr = case.elr
@@ -48,7 +48,7 @@ def _it_is(ids: set[int]) -> str:
     return "it is" if len(ids) == 1 else "they are"
 
 
-@topic_check(Kind("under-min-isr", "error"), lambda h: h.under_min_isr)
+@topic_check(Kind("under-min-isr", "error", "MIN ISR"), lambda h: h.under_min_isr)
 def under_min_isr(case: TopicCase) -> Words:
     """Fewer in sync than min.insync.replicas."""
     what = f"{case.of} below min ISR {case.min_isr}: {case.which}; out of sync: {case.blame(case.out_of_isr)}"
@@ -58,7 +58,7 @@ def under_min_isr(case: TopicCase) -> Words:
     return Words(what, why, f"Bring {brokers(case.out_of_isr)} back in sync.")
 
 
-@topic_check(Kind("at-min-isr", "warn"), lambda h: h.at_min_isr)
+@topic_check(Kind("at-min-isr", "warn", "AT MIN ISR"), lambda h: h.at_min_isr)
 def at_min_isr(case: TopicCase) -> Words:
     """As few in sync as may be, and fewer than there are replicas."""
     return Words(
@@ -70,7 +70,7 @@ def at_min_isr(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("under-replicated", "warn"), lambda h: h.under_replicated & ~h.offline)
+@topic_check(Kind("under-replicated", "warn", "UNDER-REPL"), lambda h: h.under_replicated & ~h.offline)
 def under_replicated(case: TopicCase) -> Words:
     """Led, and a replica is not in sync; those that a reassignment adds are not counted yet.
 
@@ -88,7 +88,7 @@ def under_replicated(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("leader-not-in-isr", "error"), lambda h: h.leader_not_in_isr)
+@topic_check(Kind("leader-not-in-isr", "error", "BAD LEADER"), lambda h: h.leader_not_in_isr)
 def leader_not_in_isr(case: TopicCase) -> Words:
     """Led by a broker that is not in the ISR."""
     return Words(
@@ -98,7 +98,7 @@ def leader_not_in_isr(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("leader-not-replica", "error"), lambda h: h.leader_not_replica)
+@topic_check(Kind("leader-not-replica", "error", "BAD LEADER"), lambda h: h.leader_not_replica)
 def leader_not_replica(case: TopicCase) -> Words:
     """Led by a broker that is no replica."""
     return Words(
@@ -108,7 +108,7 @@ def leader_not_replica(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("isr-not-replica", "warn"), lambda h: h.isr_not_replica)
+@topic_check(Kind("isr-not-replica", "warn", "BAD ISR"), lambda h: h.isr_not_replica)
 def isr_not_replica(case: TopicCase) -> Words:
     """In sync is who is no replica."""
     return Words(
@@ -118,7 +118,7 @@ def isr_not_replica(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("unclean-leader", "warn"), lambda h: h.recovering)
+@topic_check(Kind("unclean-leader", "warn", "UNCLEAN"), lambda h: h.recovering)
 def unclean_leader(case: TopicCase) -> Words:
     """Led after an unclean election, and still recovering (KIP-704)."""
     return Words(
@@ -128,7 +128,7 @@ def unclean_leader(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("no-state", "warn"), lambda h: h.stateless)
+@topic_check(Kind("no-state", "warn", "NO LEADER"), lambda h: h.stateless)
 def no_state(case: TopicCase) -> Words:
     """Assigned, and without a state."""
     down = case.holders(live=False)
@@ -137,7 +137,7 @@ def no_state(case: TopicCase) -> Words:
     return Words(f"{case.of} without a leader ever elected: {case.which}", why, action)
 
 
-@topic_check(Kind("orphaned", "warn"), lambda h: h.orphaned)
+@topic_check(Kind("orphaned", "warn", "ORPHANED"), lambda h: h.orphaned)
 def orphaned(case: TopicCase) -> Words:
     """A state, and no assignment."""
     return Words(
@@ -147,7 +147,7 @@ def orphaned(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("single-rack", "warn"), lambda h: h.single_rack)
+@topic_check(Kind("single-rack", "warn", "ONE RACK"), lambda h: h.single_rack)
 def single_rack(case: TopicCase) -> Words:
     """All replicas in one rack, where there are several."""
     return Words(
@@ -157,7 +157,7 @@ def single_rack(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("rack-skew", "info"), lambda h: h.rack_skewed)
+@topic_check(Kind("rack-skew", "info", "rack skew"), lambda h: h.rack_skewed)
 def rack_skew(case: TopicCase) -> Words:
     """Replicas in fewer racks than could be."""
     return Words(
@@ -167,7 +167,7 @@ def rack_skew(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("single-replica", "info"), lambda h: h.single_replica)
+@topic_check(Kind("single-replica", "info", "one replica"), lambda h: h.single_replica)
 def single_replica(case: TopicCase) -> Words:
     """One replica only."""
     return Words(
@@ -177,7 +177,7 @@ def single_replica(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("no-spare-replica", "info"), lambda h: h.no_spare_replica)
+@topic_check(Kind("no-spare-replica", "info", "no spare"), lambda h: h.no_spare_replica)
 def no_spare_replica(case: TopicCase) -> Words:
     """min.insync.replicas is the number of replicas."""
     return Words(

@@ -124,10 +124,10 @@ def _row(topic: TopicImage, number: int) -> tuple[tuple[int, ...], tuple[int, ..
 QUIET_MS = 30 * 60 * 1000
 """A reassignment whose partitions' states were not written for this long is called stuck."""
 
-STUCK_REASSIGNMENT = Kind("reassignment-stuck", "warn")
-REASSIGNMENT = Kind("reassignment-running", "info")
-STUCK_DELETION = Kind("deletion-stuck", "warn")
-DELETION = Kind("deletion-pending", "info")
+STUCK_REASSIGNMENT = Kind("reassignment-stuck", "warn", "MOVE STUCK")
+REASSIGNMENT = Kind("reassignment-running", "info", "moving")
+STUCK_DELETION = Kind("deletion-stuck", "warn", "DELETION")
+DELETION = Kind("deletion-pending", "info", "deleting")
 
 
 def moving_topics(image: ClusterImage, names: Iterable[str]) -> Iterator[str]:

@@ -190,22 +190,6 @@ class Planted(msgspec.Struct, frozen=True, gc=False):
     time_ms: int = 0
 
 
-def planted_server(planted: Mapping[str, Planted], *, zxid: int = 0, session_timeout_ms: int = 18_000) -> ServerState:
-    """A server with these znodes, with empty ones where a parent is missing, and with a session for each owner.
-
-    planted: by paths as a server takes them, which is not checked.
-    zxid: the newest transaction, if newer than every znode.
-    """
-    owned: dict[int, list[str]] = {}
-    for path, one in planted.items():
-        if one.owner:
-            owned.setdefault(one.owner, []).append(path)
-        zxid = max(zxid, one.czxid, one.mzxid)
-    for paths in owned.values():
-        paths.sort(key=lambda path: planted[path].czxid)
-    return server_over(planted_nodes(planted), owned, zxid=zxid, session_timeout_ms=session_timeout_ms)
-
-
 def planted_nodes(planted: Mapping[str, Planted]) -> dict[str, Node]:
     """These znodes, the server's own, and empty ones where a parent is missing, by path."""
     everything = {**dict.fromkeys(_OWN, _BARE), **planted}

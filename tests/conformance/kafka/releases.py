@@ -114,6 +114,8 @@ NEWEST = Release(
     commands_use_zookeeper=False,
 )
 """The newest that Maven Central has: without ZooKeeper, and with eligible leader replicas (KIP-966)."""
+QUORUMS = ("KRaft 3.9.1", f"KRaft {NEWEST.version}")
+"""The releases on KRaft that tests are compared with, as parameters of fixtures."""
 
 
 def install_or_skip(version: str) -> Installation:

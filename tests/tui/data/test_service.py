@@ -16,11 +16,11 @@ from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sources.source import Batch, Sink, SourceStatus
 from model.zookeeper import Create, SetData
 from tests.demo_tree import demo_tree
+from tests.harness.near_link import NearLink
 from tests.tui.data.pulses import Pulses, live
 from tests.tui.data.small_cluster import small_image
 from tui.engine.cluster.queries import BrokerList, ZnodeList, ZnodeText
 from tui.engine.messages import Opening
-from tui.engine.process import NearLink
 from tui.engine.service import LATE_MS, DataService
 from tui.engine.sources import source_of
 

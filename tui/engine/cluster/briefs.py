@@ -10,57 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.cluster.findings import Finding
+from model.cluster.findings.find import CHECKS
 from model.cluster.findings.health import MIN_ISR, at_least_one
 from model.cluster.texts import listed, ranges
 from model.cluster.topic_image import NOBODY, Column, Longs, TopicImage
 from model.sources.feed import Moment
 
-WORDS: Mapping[str, str] = {
-    "no-brokers": "NO BROKERS",
-    "no-controller": "CONTROLLER",
-    "controller-not-live": "CONTROLLER",
-    "quorum": "QUORUM",
-    "offline": "OFFLINE",
-    "under-min-isr": "MIN ISR",
-    "leader-not-in-isr": "BAD LEADER",
-    "leader-not-replica": "BAD LEADER",
-    "no-controller-epoch": "NO EPOCH",
-    "no-state": "NO LEADER",
-    "orphaned": "ORPHANED",
-    "isr-not-replica": "BAD ISR",
-    "unclean-leader": "UNCLEAN",
-    "under-replicated": "UNDER-REPL",
-    "at-min-isr": "AT MIN ISR",
-    "dead-broker": "DOWN",
-    "single-rack": "ONE RACK",
-    "reassignment-stuck": "MOVE STUCK",
-    "deletion-stuck": "DELETION",
-    "unowned-partition": "UNOWNED",
-    "dead-owner": "DEAD OWNER",
-    "owner-of-nothing": "BAD OWNER",
-    "lagging": "LAG",
-    "offset-out-of-range": "BAD OFFSET",
-    "unreadable": "UNREADABLE",
-    "topic-without-id": "NO TOPIC ID",
-    "views-differ": "MISMATCH",
-    "voter-lags": "VOTER LAGS",
-    "log-dir-failed": "LOG DIR",
-    "replica-offline": "REPLICAS",
-    "single-replica": "one replica",
-    "no-spare-replica": "no spare",
-    "non-preferred-leader": "off-pref",
-    "leader-skew": "lead skew",
-    "replica-skew": "repl skew",
-    "rack-skew": "rack skew",
-    "reassignment-running": "moving",
-    "deletion-pending": "deleting",
-    "preferred-election-pending": "election",
-    "upgrade-held-back": "held back",
-    "upgrade-unfinished": "upgrade",
-    "idle-thread": "idle",
-    "untold": "not told",
-}
-"""Kind → the word that a list has for it: in capitals where it is serious."""
+WORDS: Mapping[str, str] = {kind.name: kind.word for check in CHECKS for kind in check.kinds}
+"""Kind → the word that a list has for it."""
 
 MOST_NAMED = 2
 """Ranges of partitions behind a topic's name; more are dots."""
@@ -79,7 +36,7 @@ class Brief:
 
 def brief(found: Finding, moment: Moment) -> Brief:
     """A finding of a moment in a few words."""
-    word = WORDS.get(found.kind, found.kind)
+    word = WORDS[found.kind]
     if found.kind == "dead-broker":
         broker = int(found.subject.removeprefix("broker "))
         counts = moment.findings.tally

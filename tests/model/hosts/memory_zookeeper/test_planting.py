@@ -15,11 +15,11 @@ from model.hosts.memory_zookeeper.state import (
     end_session,
     new_server,
     open_session,
-    planted_server,
     server_over,
 )
 from model.hosts.memory_zookeeper.tree import Node, creations
 from model.zookeeper import Create, Delete, GetData, SetData, Stat, Write
+from tests.harness.planted_zookeeper import planted_server
 
 paths = st.sampled_from(["/a", "/b", "/a/c", "/a/d", "/a/c/e"])
 writes = st.one_of(

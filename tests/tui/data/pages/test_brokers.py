@@ -109,8 +109,11 @@ def test_what_is_known_of_the_controller():
 
 
 def test_what_two_findings_ask_for_is_said_once():
-    twice = [finding(Kind(name, "warn"), "broker 4", name, "why", "Plan a rebalance.") for name in ("leaders", "held")]
-    other = finding(Kind("other", "warn"), "broker 4", "else", "why", "Look at it.")
+    twice = [
+        finding(Kind(name, "warn", "OTHER"), "broker 4", name, "why", "Plan a rebalance.")
+        for name in ("leaders", "held")
+    ]
+    other = finding(Kind("other", "warn", "OTHER"), "broker 4", "else", "why", "Look at it.")
     moment = replace(MOMENT, findings=Findings((*twice, other)))
     text = broker_text(moment, BrokerText(key="4", width=76), NOW_MS, Memory()).plain
     assert text.split("\n")[-7:] == [

@@ -16,6 +16,7 @@ from model.cluster.snapshot_file import read_snapshot
 from model.sources.source import Batch, Sink, SourceStatus
 from model.sources.timeline import Timeline
 from model.sources.timeline_window import Window
+from tests.harness.near_link import NearLink
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import life, record
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, rows_of, small_image, state
@@ -23,7 +24,6 @@ from tui.engine.cluster.queries import BrokerList, EventList, FindingList
 from tui.engine.history.past_service import PastService
 from tui.engine.history.queries import ComparisonText, PastEventList, PastEventText, SaveSnapshot
 from tui.engine.messages import Opening, TimeAnswer, TimeQuery
-from tui.engine.process import NearLink
 from tui.engine.queries import PartitionList, PartitionText
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
