@@ -211,15 +211,6 @@ def mark_clean_shutdown(folder: Path, broker_epoch: int = -1) -> None:
     write_durably(folder / CLEAN_SHUTDOWN_FILE, mark.encode())
 
 
-def clean_shutdown_epoch(folder: Path) -> int:
-    """The broker epoch in the mark of a clean shutdown; -1 without one that says it."""
-    try:
-        said = json.loads(read_text(folder / CLEAN_SHUTDOWN_FILE, "utf-8", only_file=True))
-        return int(said["brokerEpoch"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return -1
-
-
 def take_clean_shutdown_mark(folder: Path) -> bool:
     """Whether the last stop was orderly; the mark is gone afterwards. Its content has no bearing on the answer."""
     path = folder / CLEAN_SHUTDOWN_FILE

@@ -8,6 +8,7 @@ In KRaft mode log dirs have ids as well (KIP-858). Kafka wants them formatted; h
 the cluster's at the first start. Source: `org.apache.kafka.metadata.properties.MetaPropertiesEnsemble` (3.9).
 """
 
+import json
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from model.broker.settings.keys import (
     SOCKET_REQUEST_MAX_BYTES,
 )
 from model.broker.settings.settings import Listener, Settings, advertised_listeners_of, listeners_of, protocols_of
+from model.cluster.whole_file import read_text
 from model.controller.generations import generation_of
 from model.controller.znode_formats import registration_as
 from model.hosts.live_broker.parts import AskZooKeeper
@@ -30,6 +32,7 @@ from model.hosts.wire.frames import ServerLimits
 from model.hosts.wire.names import topic_id_text, topic_uuid
 from model.hosts.wire.server import NO_FEATURES, Api, Features, Paces, Server
 from model.log.checkpoints import read_meta_properties, write_meta_properties
+from model.log.names import CLEAN_SHUTDOWN_FILE
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_cluster_id
 from model.znodes.paths import CLUSTER_ID
 from model.znodes.payload import UnusablePayloadError
@@ -122,6 +125,15 @@ def _kept(folders: Sequence[Path], key: str) -> Mapping[Path, str]:
 def _in_folders(kept: Mapping[Path, int]) -> str:
     told: Iterable[str] = (f"meta.properties in {path} says {broker}" for path, broker in kept.items())
     return ", ".join(told)
+
+
+def clean_shutdown_epoch(folder: Path) -> int:
+    """The broker epoch in the mark of a clean shutdown; -1 without one that says it."""
+    try:
+        said = json.loads(read_text(folder / CLEAN_SHUTDOWN_FILE, "utf-8", only_file=True))
+        return int(said["brokerEpoch"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return -1
 
 
 EVERYWHERE = "0.0.0.0"

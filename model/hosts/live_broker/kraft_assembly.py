@@ -24,7 +24,7 @@ from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
 from model.hosts.live_broker.apis.producer_ids import ProducerIds, ProducerRequests, blocks_of_controller
 from model.hosts.live_broker.apis.topic_requests import AutoTopics
 from model.hosts.live_broker.assembly import ControllerLink, tell_unusable
-from model.hosts.live_broker.identity import IdentityError, Listening, node_of, note_node
+from model.hosts.live_broker.identity import IdentityError, Listening, clean_shutdown_epoch, node_of, note_node
 from model.hosts.live_broker.metadata_follower import MetadataFollower
 from model.hosts.live_broker.parts import BrokerKind, PartsContext, Ready, Surroundings, no_zookeeper
 from model.hosts.live_broker.registration import Registrant, Registration
@@ -32,7 +32,6 @@ from model.hosts.live_controller.live_controller import OnRegistered
 from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Features
 from model.kraft_controller.partition_change import HIGHEST_LEVELS, KRAFT_OF_3_3, NEWEST
-from model.log.checkpoints import clean_shutdown_epoch
 from model.znodes.configs import DEFAULT_ENTITY
 
 ASK_TIMEOUT_S = 4.5

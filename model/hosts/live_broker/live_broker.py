@@ -37,7 +37,6 @@ from model.broker.settings.settings import Settings, shutdown_settings
 from model.hosts.background import BackgroundTasks
 from model.hosts.live_broker.assembly import assemble, zookeeper_settings
 from model.hosts.live_broker.identity import IdentityError
-from model.hosts.live_broker.kraft_assembly import assemble_in_kraft
 from model.hosts.live_broker.parts import BrokerAssembly, BrokerKind, Ready
 from model.hosts.process import raise_file_limit
 from model.hosts.zookeeper.protocol import ZooKeeperError
@@ -93,6 +92,9 @@ class LiveBroker:
 
     async def _assemble(self) -> BrokerAssembly:
         if self._settings[PROCESS_ROLES]:
+            # Reads metadata logs by numpy, which a broker with ZooKeeper has no use for.
+            from model.hosts.live_broker.kraft_assembly import assemble_in_kraft  # noqa: PLC0415
+
             return assemble_in_kraft(self._settings, self._furnish, self._registered)
         try:
             zookeeper = zookeeper_settings(self._settings)

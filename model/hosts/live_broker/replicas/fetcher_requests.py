@@ -68,24 +68,12 @@ def fetch_request(connection: Connection, follower: Follower, question: FetchQue
     module: Any = connection.request_shapes(ApiKey.FETCH, NEWEST_BY_ID if follower.topic_ids else NEWEST_FETCH)
     wanted = sorted(question.wanted, key=lambda each: each.state.partition)
 
-    def partition(each: WantedPartition) -> Entity:
-        state = each.state
-        return shaped(
-            module.FetchPartition,
-            partition=state.partition.partition,
-            current_leader_epoch=state.leader_epoch,
-            fetch_offset=state.offset,
-            last_fetched_epoch=NO_EPOCH if state.last_fetched_epoch is None else state.last_fetched_epoch,
-            log_start_offset=each.log_start,
-            partition_max_bytes=settings[REPLICA_FETCH_MAX_BYTES],
-        )
-
     def called(shape: type[Entity], topic: str, partitions: Iterable[object]) -> Entity:
         topic_id = topic_uuid(follower.topic_ids.get(topic))
         return shaped(shape, topic=topic, topic_id=topic_id, partitions=tuple(partitions))
 
     topics = tuple(
-        called(module.FetchTopic, topic, map(partition, of_it))
+        called(module.FetchTopic, topic, (_wanted(module, each, settings) for each in of_it))
         for topic, of_it in groupby(wanted, key=lambda each: each.state.partition.topic)
     )
     forgotten = tuple(
@@ -107,6 +95,19 @@ def fetch_request(connection: Connection, follower: Follower, question: FetchQue
         topics=topics,
         forgotten_topics_data=forgotten,
         rack_id="",
+    )
+
+
+def _wanted(module: Any, each: WantedPartition, settings: Settings) -> Entity:
+    state = each.state
+    return shaped(
+        module.FetchPartition,
+        partition=state.partition.partition,
+        current_leader_epoch=state.leader_epoch,
+        fetch_offset=state.offset,
+        last_fetched_epoch=NO_EPOCH if state.last_fetched_epoch is None else state.last_fetched_epoch,
+        log_start_offset=each.log_start,
+        partition_max_bytes=settings[REPLICA_FETCH_MAX_BYTES],
     )
 
 
