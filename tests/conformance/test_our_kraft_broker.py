@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 
@@ -24,7 +24,7 @@ OURS = 3
 EVERYWHERE = [1, 2, OURS]
 
 
-@pytest.fixture(params=["KRaft 3.9.1", "KRaft 4.4.0"])
+@pytest.fixture(params=QUORUMS)
 def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     """Nodes 1 (which votes) and 2 are real; 3 is ours."""
     folder = tmp_path_factory.mktemp("beside-")
