@@ -77,6 +77,12 @@ class OurKraft:
 
         eventually(holds, f"ISR {isr}", standing=lambda: self.states(*isr))
 
+    def last_words(self) -> str:
+        """The ends of all logs, and what each broker that answers knows of the topic."""
+        processes = {**self.controllers, **self.brokers}
+        ends = [f"{number}: {process.log[-2500:]}" for number, process in processes.items()]
+        return "\n".join((*ends, *(f"{broker} says {self.states(broker)}" for broker in BROKERS)))
+
     def kill(self) -> None:
         for process in (*self.brokers.values(), *self.controllers.values()):
             process.kill()
@@ -111,7 +117,7 @@ class Ledger:
 
     def settle(self) -> None:
         """All that was sent is acknowledged."""
-        assert self._producer.flush(240) == 0
+        assert self._producer.flush(240) == 0, "what was sent is not acknowledged"
         assert len(self.acknowledged) == self._count
 
     def produce(self, count: int) -> None:

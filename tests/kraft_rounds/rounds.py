@@ -94,6 +94,8 @@ def play(folder: Path, rounds: int, seed: int, until_s: float = float("inf")) ->
             faults[f"{how} {who}"] += 1
             played += 1
         ledger.audit()
+    except AssertionError as error:
+        raise AssertionError(f"round {played + 1}, after {dict(faults)}: {error}\n{cluster.last_words()}") from error
     finally:
         cluster.kill()
     said = "".join(broker.log for broker in cluster.brokers.values())
