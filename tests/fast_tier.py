@@ -49,6 +49,8 @@ NOT_FAST = {
     "tests/model/recordings/test_recording_live.py": "ZooKeeper",
     "tests/model/sources/coordinator_groups/": "listens",
     "tests/model/sources/kafka/": "listens",
+    "tests/model/hosts/quorum/test_operator_requests.py": "processes",
+    "tests/model/hosts/quorum/test_snapshots.py": "processes",
     "tests/model/hosts/quorum/test_three_voters.py": "processes",
     "tests/model/sources/quorum/test_cluster_source.py": "listens",
     "tests/model/sources/quorum/test_quorum_source.py": "listens",

@@ -299,3 +299,13 @@ def cancelled(state: Registration, *, is_unclean: bool) -> tuple[ErrorCode, Aske
 def _count(state: Registration) -> int:
     """Replicas that the partition has when nothing is under way any more."""
     return len((set(state.replicas) | set(state.adding)) - set(state.removing))
+
+
+def reassigned(
+    cluster: KraftCluster, names: Iterable[TopicPartition] | None = None
+) -> list[tuple[TopicPartition, Registration]]:
+    """Those of these partitions, or of all, that are being reassigned."""
+    if names is None:
+        names = (name for topic in sorted(cluster.topics) for name in cluster.partitions(topic))
+    known = ((name, cluster.find(name)) for name in names)
+    return [(name, state) for name, state in known if state is not None and state.is_reassigned]

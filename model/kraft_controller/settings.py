@@ -4,7 +4,7 @@ Sources: `ConfigurationControlManager` (`incrementalAlterConfigs`, `maybeGenerat
 `FeatureControlManager` (`updateFeature`), 3.3 to 4.4.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -85,9 +85,19 @@ class Upgrade(Enum):
     UNSAFE_DOWNGRADE = "unsafe downgrade"
 
 
-def update_feature(cluster: KraftCluster, feature: str, level: int, way: Upgrade, static_min_isr: int) -> Answer:
-    """Of metadata.version and ELR. `static_min_isr`: what the active controller's own file says, 1 unless set."""
-    now = _level(cluster, feature)
+def level_error(supported: Mapping[int, Mapping[str, tuple[int, int]]], feature: str, level: int) -> ErrorCode:
+    """Whether all nodes know this level; what a node does not name it knows at 0 only."""
+    ranges = [features.get(feature, (0, 0)) for features in supported.values()]
+    is_known = level == 0 or all(lowest <= level <= highest for lowest, highest in ranges)
+    return ErrorCode.none if is_known else ErrorCode.invalid_update_version
+
+
+def update_feature(
+    cluster: KraftCluster, feature: str, level: int, way: Upgrade, static_min_isr: int, now: int | None = None
+) -> Answer:
+    """`static_min_isr`: what the active controller's own file says, 1 unless set. `now`: the level of another feature
+    than metadata.version and ELR."""
+    now = _level(cluster, feature) if now is None else now
     if (level < now and way is Upgrade.UPGRADE) or (level > now and way is not Upgrade.UPGRADE):
         return Answer(error=ErrorCode.invalid_update_version)
     if feature == METADATA_VERSION and any(each in CHANGES_METADATA for each in range(level + 1, now + 1)):

@@ -24,7 +24,7 @@ from model.metadata_log.encoder import encode_record
 _REGISTERED_WITH: Final = (7, 8, 17, 30)
 _PARTITIONS_WITH: Final = (17, 23)
 """Levels from which on a record has its next version."""
-_RESOURCES: Final = {"topics": 2, "brokers": 4}
+_RESOURCES: Final = {"topics": 2, "brokers": 4, "client-metrics": 16, "groups": 32}
 Named = tuple[str, int, Mapping[str, Any]]
 """A record's type, its version, its fields."""
 
@@ -32,6 +32,11 @@ Named = tuple[str, int, Mapping[str, Any]]
 def registration_version(level: int) -> int:
     """Of a RegisterBrokerRecord."""
     return _version(_REGISTERED_WITH, level)
+
+
+def partition_version(level: int) -> int:
+    """Of a PartitionRecord, and of its changes."""
+    return _version(_PARTITIONS_WITH, level)
 
 
 def _version(steps: tuple[int, ...], level: int) -> int:
@@ -47,10 +52,10 @@ def _named(record: MetadataRecord, level: int, topic_ids: Mapping[str, str], epo
     match record:
         case PartitionChanged(partition):
             place = {"partitionId": partition.partition, "topicId": topic_ids[partition.topic]}
-            return "PartitionChangeRecord", _version(_PARTITIONS_WITH, level), {**place, **_change(record)}
+            return "PartitionChangeRecord", partition_version(level), {**place, **_change(record)}
         case PartitionCreated(partition):
             place = {"partitionId": partition.partition, "topicId": topic_ids[partition.topic]}
-            return "PartitionRecord", _version(_PARTITIONS_WITH, level), {**place, **_registration(record)}
+            return "PartitionRecord", partition_version(level), {**place, **_registration(record)}
         case BrokerChanged(broker):
             version = 2 if record.directories is not None else int(record.in_controlled_shutdown is not None)
             return "BrokerRegistrationChangeRecord", version, {

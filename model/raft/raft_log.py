@@ -128,6 +128,10 @@ class RaftLog(msgspec.Struct, frozen=True):
         """As appended last, committed or not."""
         return self.voter_sets[-1][1]
 
+    def voters_at(self, offset: int) -> VoterSet:
+        """As of what is below this offset."""
+        return next(voters for at, voters in reversed(self.voter_sets) if at < offset)
+
     @property
     def voters_offset(self) -> int:
         return self.voter_sets[-1][0]

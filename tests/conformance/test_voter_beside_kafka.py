@@ -95,7 +95,8 @@ async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -
 
 def dumped(kafka: Installation, file: Path) -> str:
     words = ("--cluster-metadata-decoder", "--files", str(file))
-    command = kafka.java("kafka.tools.DumpLogSegments", *words, heap_mb=128)
+    package = "kafka.tools" if kafka.release.version < "4" else "org.apache.kafka.tools"
+    command = kafka.java(f"{package}.DumpLogSegments", *words, heap_mb=128)
     return subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=90, env=java_environment()
     ).stdout

@@ -72,21 +72,28 @@ class KraftCluster:
         counts_controllers: bool = False,
         as_release: str = "",
         features: Sequence[str] = (),
-        ours: int = 0,
+        ours: int | Sequence[int] = (),
+        our_options: Sequence[str] = (),
+        settings: str = "",
+        more_dirs: Sequence[str] = (),
         our_brokers: Sequence[int] = (),
     ) -> None:
         """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL.
 
-        `ours`: a voter that is one of ours, and no broker; 1 is the only voter. `our_brokers` are ours, and vote not.
+        `ours`: voters that are ours, and no brokers: with 1 all of them. `settings`: more lines for real nodes;
+        `more_dirs`: names of further log directories of theirs. `our_brokers` are ours, and vote not.
         """
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
+        self._settings = _SETTINGS + settings
+        self._more_dirs = more_dirs
         self._formatted = ("--release-version", as_release) if as_release else ()
         self._formatted += tuple(word for feature in features for word in ("--feature", feature))
+        our_voters = (ours,) if isinstance(ours, int) else tuple(ours)
         ports = free_ports()
         self._controllers = {number: next(ports) for number in range(1, voters + 1)}
-        self._ports = {number: next(ports) for number in range(1, size + 1) if number != ours}
+        self._ports = {number: next(ports) for number in range(1, size + 1) if number not in our_voters}
         self._behind = {number: next(ports) for number in self._ports}
         self._counters = {number: ApiCounter(f"127.0.0.1:{port}") for number, port in self._behind.items()}
         counted = self._controllers if counts_controllers else {}
@@ -94,10 +101,12 @@ class KraftCluster:
         self._nodes: dict[int, LoggedProcess] = {
             number: self._broker(number, is_ours=number in our_brokers) for number in self._ports
         }
-        if ours:
-            options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
-            options = (*options, "--session-timeout-ms", "6000")
-            self._nodes[ours] = VoterProcess(self.metadata_folder(ours).parent, self._controllers[ours], *options)
+        self._nodes |= {each: self._our_voter(each, our_options) for each in our_voters}
+
+    def _our_voter(self, number: int, more: Sequence[str]) -> VoterProcess:
+        options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
+        folder = self.metadata_folder(number).parent
+        return VoterProcess(folder, self._controllers[number], *options, "--session-timeout-ms", "6000", *more)
 
     def _broker(self, number: int, *, is_ours: bool) -> LoggedProcess:
         if not is_ours:
@@ -225,8 +234,9 @@ class KraftCluster:
 
     def restore(self) -> None:
         """Starts all nodes that do not run, and waits until no broker is fenced; a voter of ours last."""
-        if 1 not in self._ports and not self._nodes[1].running:
-            self._nodes[1].start()
+        for number in self._controllers if 1 not in self._ports else ():
+            if not self._nodes[number].running:
+                self._nodes[number].start()
         for number in self._ports:
             if not self._nodes[number].running:
                 self._nodes[number].start()
@@ -265,11 +275,11 @@ class KraftCluster:
         if number in self._ports:
             self._configure(number)
         logs = path.parent / "logs"
-        if number == 1 and number not in self._ports:
+        if 1 not in self._ports and number in self._controllers:
             voters = voter_set(self._controllers, 1)
             level = {"name": "metadata.version", "featureLevel": LEVELS[self.kafka.release.version]}
             first = [encode_record("FeatureLevelRecord", 0, level)]
-            format_folder(logs, CLUSTER_ID, voters.voters[0].key, voters, first)
+            format_folder(logs, CLUSTER_ID, voters.voters[number - 1].key, voters, first)
             return
         if number == 1:
             voters = ",".join(
@@ -280,9 +290,12 @@ class KraftCluster:
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:
             logs.mkdir()
-        (logs / "meta.properties").write_text(
-            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={self.directory_id(number)}\n"
-        )
+        for place, name in enumerate(("logs", *self._more_dirs)):
+            (path.parent / name).mkdir(exist_ok=True)
+            (path.parent / name / "meta.properties").write_text(
+                f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\n"
+                f"directory.id={self.directory_id(number + 100 * place)}\n"
+            )
 
     def _configure(self, number: int) -> None:
         path = self._properties(number)
@@ -292,10 +305,11 @@ class KraftCluster:
         if number in self._controllers:
             listeners = f"{listeners},CONTROLLER://127.0.0.1:{self._controllers[number]}"
             roles, advertised = "broker,controller", f"{advertised},CONTROLLER://{self._advertised(number)}"
+        folders = ",".join(str(path.parent / name) for name in ("logs", *self._more_dirs))
         path.write_text(
             f"process.roles={roles}\nnode.id={number}\nbroker.rack=r{number}\nlisteners={listeners}\n"
             f"advertised.listeners={advertised}\n"
-            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={path.parent / 'logs'}\n{_SETTINGS}"
+            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={folders}\n{self._settings}"
         )
 
 

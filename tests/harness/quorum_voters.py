@@ -14,14 +14,14 @@ from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import WireError
 from model.log.records import RecordBatch, scan
 from model.observer.messages import NOBODY, Address, LogPosition
-from model.raft.messages import Fetch, FetchAnswer
+from model.raft.messages import Fetch, FetchAnswer, FetchSnapshot, Reply, SnapshotAnswer
 from model.raft.raft_log import ReplicaKey, Voter, VoterSet
 from tests.harness.host_processes import host
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.waiting import PATIENCE_S
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
-FETCH = 1
+FETCH, FETCH_SNAPSHOT = 1, 59
 
 
 def directory_id(node: int) -> str:
@@ -66,7 +66,9 @@ def log_batches(log_dir: Path) -> dict[int, bytes]:
     return found
 
 
-def voter_processes(folder: Path, ports: dict[int, int], kraft_version: int) -> dict[int, VoterProcess]:
+def voter_processes(
+    folder: Path, ports: dict[int, int], kraft_version: int, *more_options: str
+) -> dict[int, VoterProcess]:
     """A new quorum that is not started yet."""
     voters = voter_set(ports, kraft_version)
     addresses = ",".join(f"127.0.0.1:{port}" for port in ports.values())
@@ -76,7 +78,7 @@ def voter_processes(folder: Path, ports: dict[int, int], kraft_version: int) -> 
     for node, port in ports.items():
         log_dir = folder / f"voter-{node}"
         format_folder(log_dir, CLUSTER_ID, ReplicaKey(node, directory_id(node)), voters, [])
-        found[node] = VoterProcess(log_dir, port, *options)
+        found[node] = VoterProcess(log_dir, port, *options, *more_options)
     return found
 
 
@@ -87,7 +89,10 @@ class Reader:
         self._addresses = addresses
         self.committed: dict[int, bytes] = {}
         self.leader, self.epoch = NOBODY, 0
-        self._end = LogPosition()
+        self._told: Reply | None = None
+        self.loaded: tuple[LogPosition, bytes] = LogPosition(), b""
+        """The snapshot that was read last, where the log that came next was there no more."""
+        self.end = LogPosition()
 
     async def read(self) -> None:
         """From whoever leads, up to what is committed now; nothing where nobody does."""
@@ -108,7 +113,7 @@ class Reader:
         """Until so many batches more are committed, by a leader of at least this epoch."""
         wanted, deadline = len(self.committed) + count, time.monotonic() + PATIENCE_S
         while len(self.committed) < wanted or self.epoch < epoch:
-            assert time.monotonic() < deadline, f"no {count} more batches"
+            assert time.monotonic() < deadline, f"no {count} more batches behind {self.end}; told was {self._told}"
             await self.read()
             await asyncio.sleep(0.1)
 
@@ -117,21 +122,37 @@ class Reader:
             reply, records = await self._fetch(connection)
             if reply.known.error != "NONE" or reply.diverging is not None:
                 return False
-            before = self._end
+            if reply.snapshot is not None:
+                if not await self._load(connection, reply.snapshot):
+                    return False
+                continue
+            before = self.end
             for batch in scan(records):
                 if not isinstance(batch, RecordBatch) or batch.next_offset > reply.high_watermark:
                     break
-                assert batch.base_offset == self._end.offset
+                assert batch.base_offset == self.end.offset
                 self.committed[batch.base_offset] = records[batch.position : batch.end]
-                self._end = LogPosition(batch.next_offset, batch.partition_leader_epoch)
-            if self._end == before:
+                self.end = LogPosition(batch.next_offset, batch.partition_leader_epoch)
+            if self.end == before:
                 return True
+
+    async def _load(self, connection: Connection, snapshot: LogPosition) -> bool:
+        version, data, size = connection.newest(FETCH_SNAPSHOT, 1), b"", 1
+        while len(data) < size:
+            asked = FetchSnapshot(None, ReplicaKey(NOBODY), self.epoch, snapshot, len(data))
+            reply, _ = reply_value(await connection.ask(request_body(asked, version), 5.0))
+            if not isinstance(reply, SnapshotAnswer) or reply.known.error != "NONE":
+                return False
+            data, size = data + reply.data, reply.size
+        self.loaded, self.end = (snapshot, data), snapshot
+        return True
 
     async def _fetch(self, connection: Connection) -> tuple[FetchAnswer, bytes]:
         version = connection.newest(FETCH, 17)
         while True:
-            asked = Fetch(None, ReplicaKey(NOBODY), self.epoch, self._end, max_wait_ms=100)
+            asked = Fetch(None, ReplicaKey(NOBODY), self.epoch, self.end, max_wait_ms=100)
             reply, records = reply_value(await connection.ask(request_body(asked, version), 5.0))
+            self._told = reply
             assert isinstance(reply, FetchAnswer)
             if reply.known.epoch > self.epoch:
                 self.epoch, self.leader = reply.known.epoch, reply.known.leader

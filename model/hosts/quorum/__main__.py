@@ -15,15 +15,17 @@ from pathlib import Path
 from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.hosts.quorum.active_controller import ActiveController
+    from model.hosts.quorum.active_controller import ActiveController, Periods
+    from model.hosts.quorum.committed_log import SnapshotSettings
     from model.hosts.quorum.operator_requests import controller_apis
     from model.hosts.quorum.quorum_voter import QuorumVoter
-    from model.hosts.quorum.voter_disk import VoterDisk, identity
+    from model.hosts.quorum.voter_disk import SEGMENT_BYTES, VoterDisk, identity
     from model.hosts.wire.names import WireError
     from model.log.names import DamagedFileError
     from model.observer.messages import Address
     from model.raft.node import Settings
     from model.raft.raft_log import ReplicaKey, Voter, VoterSet
+    from model.raft.retention import Retention
 
 
 def main() -> int:
@@ -46,8 +48,23 @@ def _arguments() -> argparse.Namespace:
     defaults = Settings()
     parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
     parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
+    kept, retention = SnapshotSettings(), Retention()
+    parser.add_argument("--segment-bytes", type=int, default=SEGMENT_BYTES, help="the log is deleted by segments")
+    parser.add_argument("--snapshot-bytes", type=int, default=kept.max_record_bytes_between_snapshots)
+    parser.add_argument("--snapshot-interval-ms", type=int, default=kept.max_snapshot_interval_ms)
+    parser.add_argument("--retention-bytes", type=int, default=retention.bytes, help="of log and snapshots; -1: no end")
+    parser.add_argument("--retention-ms", type=int, default=retention.ms, help="of older snapshots; -1: no end")
     parser.add_argument("--session-timeout-ms", type=int, default=9_000, help="a broker so long silent is fenced")
+    _add_periods(parser)
     return parser.parse_args()
+
+
+def _add_periods(parser: argparse.ArgumentParser) -> None:
+    defaults = Periods()
+    parser.add_argument(
+        "--leader-imbalance-check-interval-s", type=float, default=defaults.balance_ms / 1000, help="0: never"
+    )
+    parser.add_argument("--unclean-election-interval-ms", type=float, default=defaults.unclean_ms)
 
 
 def _addresses(text: str) -> tuple[Address, ...]:
@@ -66,22 +83,31 @@ def _voters(text: str) -> VoterSet:
 
 async def _run(given: argparse.Namespace) -> int:
     cluster_id, key = identity(given.folder)
-    disk = VoterDisk(given.folder, given.voters, time.time_ns() // 1_000_000)
+    disk = VoterDisk(given.folder, given.voters, time.time_ns() // 1_000_000, given.segment_bytes)
     for line in disk.recovery.sentences():
         logging.info("%s", line)
     settings = Settings(election_timeout_ms=given.election_timeout_ms, fetch_timeout_ms=given.fetch_timeout_ms)
     bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
     voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
-    controller = ActiveController(voter, cluster_id, given.session_timeout_ms)
+    retention = Retention(given.retention_bytes, given.retention_ms)
+    snapshots = SnapshotSettings(given.snapshot_bytes, given.snapshot_interval_ms, retention)
+    periods = Periods(
+        given.session_timeout_ms,
+        balance_ms=given.leader_imbalance_check_interval_s * 1000,
+        unclean_ms=given.unclean_election_interval_ms,
+    )
+    controller = ActiveController(voter, cluster_id, periods, snapshots)
     voter.machine, voter.features = controller, controller.features
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, voter.stop)
     port = await voter.start(given.host, given.port, controller_apis(controller))
+    controller.start()
     print(f"listening on {given.host}:{port}", flush=True)
     fault = await voter.ended
     if fault:
         logging.error("the voter ends: %s", fault)
+    controller.close()
     await voter.close()
     return 1 if fault else 0
 

@@ -9,26 +9,54 @@ import asyncio
 import heapq
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
+
+import msgspec
 
 from model.cluster.ids import METADATA_VERSION
 from model.cluster.whole_file import MOST_SETTINGS, read_whole
+from model.hosts.quorum.committed_log import CommittedLog, SnapshotSettings, values_of
 from model.hosts.quorum.control_batches import data_batch
-from model.hosts.quorum.controller_state import ControllerState, values_of
+from model.hosts.quorum.controller_state import ControllerState
 from model.hosts.quorum.quorum_voter import KRAFT_VERSION, KRAFT_VERSIONS, QuorumVoter
 from model.hosts.wire.server import Features
-from model.kraft_controller.cluster import MetadataRecord
+from model.kraft_controller.cluster import KraftCluster, MetadataRecord
+from model.kraft_controller.compacted import CompactedLog
 from model.kraft_controller.decide import BrokerSilent, KraftEvent, ShutdownWanted, decide
 from model.kraft_controller.heartbeats import SESSION_MS, left_at, look
-from model.kraft_controller.partition_change import HIGHEST_LEVELS, KRAFT_OF_3_3, NEWEST
+from model.kraft_controller.partition_change import ELR_FEATURE, HIGHEST_LEVELS, KRAFT_OF_3_3, NEWEST
+from model.kraft_controller.requests import Periodic, balance, elect_uncleanly
 from model.metadata_log.encoder import encode_record
 
+SUPPORTED: Final = {
+    METADATA_VERSION: (KRAFT_OF_3_3, HIGHEST_LEVELS[NEWEST]),
+    KRAFT_VERSION: KRAFT_VERSIONS,
+    ELR_FEATURE: (0, 1),
+    "transaction.version": (0, 2),
+    "group.version": (0, 1),
+    "share.version": (0, 2),
+    "streams.version": (0, 1),
+}
+"""Levels of features, as 4.4 knows them; brokers that do not are asked before one is raised."""
 IDLE_MS: Final = 500
 """A NoOp is written as often (`metadata.max.idle.interval.ms`)."""
 LOOK_MS: Final = 50
 """How often sessions are looked at."""
 _LOGGER = logging.getLogger(__name__)
+
+
+_AGAIN_MS: Final = 10
+
+
+class Periods(msgspec.Struct, frozen=True):
+    """Keys of a controller, with Kafka's defaults."""
+
+    session_ms: float = SESSION_MS
+    balance_ms: float = 300_000
+    """`leader.imbalance.check.interval.seconds`; 0: leaders are not moved back unless asked for."""
+    unclean_ms: float = 300_000
+    """`unclean.leader.election.interval.ms`."""
 
 
 class NotActiveError(Exception):
@@ -38,16 +66,34 @@ class NotActiveError(Exception):
 class ActiveController:
     """The state machine of a voter; `state` is there while it is the active controller."""
 
-    def __init__(self, voter: QuorumVoter, cluster_id: str, session_ms: float = SESSION_MS) -> None:
+    def __init__(
+        self,
+        voter: QuorumVoter,
+        cluster_id: str,
+        periods: Periods | None = None,
+        snapshots: SnapshotSettings | None = None,
+    ) -> None:
         self.voter = voter
+        self.log = CommittedLog(voter, snapshots or SnapshotSettings())
         self.state: ControllerState | None = None
-        self.session_ms = session_ms
+        self.periods = periods or Periods()
         self._cluster_id = cluster_id
         self._claim: tuple[int, int] | None = None
         self._mark = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._asked = 0
         self._work: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """From now on it reads what is committed."""
+        self._reading = asyncio.get_running_loop().create_task(self.log.run())
+        self._reading.add_done_callback(self._fail)
+
+    def close(self) -> None:
+        """Ends in order."""
+        if self._reading is not None:
+            self._reading.cancel()
 
     # What its voter tells.
 
@@ -66,12 +112,13 @@ class ActiveController:
 
     def committed(self, high_watermark: int) -> None:
         self._mark = high_watermark
+        self.log.committed(high_watermark)
         while self._waiting and self._waiting[0][0] <= high_watermark:
             waiting = heapq.heappop(self._waiting)[2]
             if not waiting.done():
                 waiting.set_result(None)
         if self._claim is not None and self._work is None and high_watermark > self._claim[1]:
-            self._work = asyncio.get_running_loop().create_task(self._rule())
+            self._work = asyncio.get_running_loop().create_task(self._rule(self._claim[1]))
             self._work.add_done_callback(self._fail)
 
     def _fail(self, work: asyncio.Task[None]) -> None:
@@ -83,20 +130,43 @@ class ActiveController:
 
     # Its term.
 
-    async def _rule(self) -> None:
-        state = ControllerState(self.voter.disk, self._cluster_id)
-        if state.is_new:
-            self.propose(self._first_records())
-            state = ControllerState(self.voter.disk, self._cluster_id)
+    async def _rule(self, start: int) -> None:
+        await self.log.reaches(start)
+        state = self._began()
         state.memory = state.memory.after_failover(state.cluster, now_ms())
         self.state = state
         idle_ms = now_ms() + IDLE_MS
+        balance_ms, unclean_ms = now_ms() + self.periods.balance_ms, now_ms() + self.periods.unclean_ms
         while True:
             self._look_at_sessions()
+            if self.periods.balance_ms > 0 and now_ms() >= balance_ms:
+                balance_ms = now_ms() + self._elect(balance, self.periods.balance_ms)
+            if state.cluster.levels.release >= (3, 9) and now_ms() >= unclean_ms:
+                unclean_ms = now_ms() + self._elect(elect_uncleanly, self.periods.unclean_ms)
             if now_ms() >= idle_ms:
                 self.append([encode_record("NoOpRecord", 0, {})])
                 idle_ms = now_ms() + IDLE_MS
             await asyncio.sleep(LOOK_MS / 1000)
+
+    def _elect(self, work: Callable[[KraftCluster], Periodic], period_ms: float) -> float:
+        """Elections that nobody asked for, and how long until the next ones."""
+        found = work(self.active.cluster)
+        self.write(found.records)
+        return _AGAIN_MS if found.goes_on else period_ms
+
+    def _began(self) -> ControllerState:
+        """Nobody else writes: all that the log has is committed by now."""
+        log, end = self.log.records, self.voter.node.log.end
+        values: list[bytes] = []
+        if log.is_new:
+            log, values = CompactedLog(), self._first_records()
+            for number, value in enumerate(values):
+                log.take(value, end + number)
+        elif log.is_in_transaction:
+            values = [encode_record("AbortTransactionRecord", 0, {"reason": "controller failover"})]
+        if values:
+            self.propose(values)
+        return ControllerState(log, self._cluster_id, end + len(values))
 
     def _first_records(self) -> list[bytes]:
         """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""
@@ -114,7 +184,7 @@ class ActiveController:
 
     def _look_at_sessions(self) -> None:
         if self.state is not None:
-            seen = look(self.state.cluster, self.state.memory, now_ms(), self.session_ms)
+            seen = look(self.state.cluster, self.state.memory, now_ms(), self.periods.session_ms)
             self.state.memory = seen.memory
             if seen.fenced is not None:
                 self.happens(BrokerSilent(seen.fenced))
@@ -144,8 +214,9 @@ class ActiveController:
     def append(self, values: Sequence[bytes]) -> None:
         """Records whose bytes are known, at the log's end."""
         self.at_the_end()
-        self.active.take(values)
-        self.propose(values)
+        if values:
+            self.active.take(values)
+            self.propose(values)
 
     def at_the_end(self) -> None:
         """What is written next gets the offset that the log's next record has."""
@@ -169,10 +240,9 @@ class ActiveController:
 
     def features(self) -> Features:
         """What ApiVersions tells."""
-        levels = {METADATA_VERSION: (KRAFT_OF_3_3, HIGHEST_LEVELS[NEWEST]), KRAFT_VERSION: KRAFT_VERSIONS}
         if self.state is None:
-            return Features(levels, {})
-        return Features(levels, self.state.features, self._mark)
+            return Features(SUPPORTED, {})
+        return Features(SUPPORTED, self.state.features, self._mark)
 
 
 def now_ms() -> float:

@@ -41,7 +41,7 @@ def _register(controller: ActiveController, received: Received) -> Entity:
         str(each.name): (int(each.min_supported_version), int(each.max_supported_version)) for each in body.features
     }
     wanted = Registering(broker, incarnation, dirs, features, str(body.cluster_id))
-    known = Known(state.cluster_id, state.incarnations, state.features, controller.session_ms)
+    known = Known(state.cluster_id, state.incarnations, state.features, controller.periods.session_ms)
     error = registration_error(state.cluster, state.memory, wanted, known, now_ms())
     if error is not ErrorCode.none:
         return received.answer("BrokerRegistrationResponse", error_code=error, broker_epoch=-1)

@@ -26,6 +26,7 @@ from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, Voter, VoterSe
 
 _SHAPES: Final[Mapping[ControlType, Any]] = {
     ControlType.LEADER_CHANGE: leader_change.LeaderChangeMessage,
+    ControlType.SNAPSHOT_HEADER: SnapshotHeaderRecord,
     ControlType.SNAPSHOT_FOOTER: SnapshotFooterRecord,
     ControlType.KRAFT_VERSION: KRaftVersionRecord,
     ControlType.KRAFT_VOTERS: voters_record.VotersRecord,
@@ -128,18 +129,37 @@ def data_batch(values: Sequence[bytes], now_ms: int, *, offset: int = 0, epoch: 
     )
 
 
-def snapshot_bytes(snapshot: LogPosition, voters: VoterSet, values: Sequence[bytes], now_ms: int) -> bytes:
-    """A whole snapshot of this state; `now_ms` is the time of the last record that is in it."""
+_AT_ONCE: Final = 1_000
+"""Records of one batch of a snapshot."""
+
+
+def snapshot_parts(snapshot: LogPosition, voters: VoterSet, values: Sequence[bytes], time_ms: int) -> Iterator[bytes]:
+    """The batches of a whole snapshot of this state; `time_ms` is the time of the last record that is in it."""
     zero: Any = 0
-    header = SnapshotHeaderRecord(version=zero, last_contained_log_timestamp=now_ms)  # pyright: ignore[reportArgumentType]
+    header = SnapshotHeaderRecord(version=zero, last_contained_log_timestamp=time_ms)  # pyright: ignore[reportArgumentType]
     controls = [(ControlType.SNAPSHOT_HEADER, header), *(_written(voters) if voters.kraft_version else [])]
-    parts = [_control_batch(controls, 0, snapshot.epoch, now_ms)]
-    end = len(controls)
-    if values:
-        parts.append(data_batch(values, now_ms, offset=end, epoch=snapshot.epoch))
-        end += len(values)
-    footer = SnapshotFooterRecord(version=zero)
-    return b"".join([*parts, _control_batch([(ControlType.SNAPSHOT_FOOTER, footer)], end, snapshot.epoch, now_ms)])
+    yield _control_batch(controls, 0, snapshot.epoch, time_ms)
+    for at in range(0, len(values), _AT_ONCE):
+        offset = len(controls) + at
+        yield data_batch(values[at : at + _AT_ONCE], time_ms, offset=offset, epoch=snapshot.epoch)
+    footer = [(ControlType.SNAPSHOT_FOOTER, SnapshotFooterRecord(version=zero))]
+    yield _control_batch(footer, len(controls) + len(values), snapshot.epoch, time_ms)
+
+
+def snapshot_bytes(snapshot: LogPosition, voters: VoterSet, values: Sequence[bytes], time_ms: int) -> bytes:
+    """All of them."""
+    return b"".join(snapshot_parts(snapshot, voters, values, time_ms))
+
+
+def snapshot_time(head: bytes) -> int:
+    """When the last record was written that is in the snapshot that begins with these bytes. Raises MalformedError."""
+    for batch in scan(head):
+        if not isinstance(batch, RecordBatch):
+            break
+        found = dict(_controls(head, batch))
+        if ControlType.SNAPSHOT_HEADER in found:
+            return int(found[ControlType.SNAPSHOT_HEADER].last_contained_log_timestamp)
+    raise MalformedError("a snapshot without its beginning")
 
 
 def _elected(content: LeaderElected) -> Entity:

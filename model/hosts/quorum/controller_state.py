@@ -1,29 +1,31 @@
 """What an active controller knows: all that its log says, what it is about to write included, and who is alive.
 
-Built from the whole log when its voter is elected; from then on each batch that it writes is taken in before it is
-committed, as in Kafka's own. Whoever leads no more throws it away.
+Built of what the log comes to when its voter is elected; from then on each batch that it writes is taken in before it
+is committed, as in Kafka's own. Whoever leads no more throws it away.
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
-from model.cluster.ids import METADATA_VERSION
-from model.hosts.quorum.voter_disk import VoterDisk
 from model.hosts.wire.names import topic_id_text
+from model.kraft_controller.acls import Rule
 from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, KraftCluster, MetadataRecord, TopicCreated
+from model.kraft_controller.compacted import CompactedLog
 from model.kraft_controller.heartbeats import Memory
 from model.kraft_controller.written import framed
-from model.log.records import Record, RecordBatch, records_of, scan
 from model.metadata_log.decoder import Decoded, decode
 from model.metadata_log.encoder import encode_record
+from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
+from model.observer.messages import UNKNOWN
 
 PRODUCER_IDS = 1_000
 """So many are handed out at once."""
@@ -32,21 +34,29 @@ PRODUCER_IDS = 1_000
 class ControllerState:
     """Of one term as active controller."""
 
-    def __init__(self, disk: VoterDisk, cluster_id: str) -> None:
+    def __init__(self, log: CompactedLog, cluster_id: str, end: int) -> None:
+        """`end`: the offset that the log's next record has."""
         self.cluster_id = cluster_id
         self.features: dict[str, int] = {}
-        self.topic_ids: dict[str, str] = {}
+        self.topic_ids = log.topic_ids
         self.incarnations: dict[int, str] = {}
         self.next_producer_id = 0
         self.memory = Memory()
-        self.end = disk.end
+        self.supported: dict[int, dict[str, tuple[int, int]]] = {}
+        """Broker → the levels that it knows of each feature."""
+        self.quotas: dict[frozenset[tuple[str, str | None]], dict[str, float]] = {}
+        self.credentials: set[tuple[str, int]] = set()
+        self.rules: dict[str, Rule] = {}
+        self.end = end
         replay = Replay(0)
-        for value, at in _values(disk):
-            replay.take(value, at)
-            self._note(value, at.offset)
+        for value in log.others():
+            replay.take(value, Place())
+            self._note(value, UNKNOWN)
+        replay.load(_columns(log.placed()))
         facts = [r.GenerationRecognised(generation="kraft"), *replay.facts(Place(self.end))]
         image = ClusterDelta(EMPTY).replay_all(facts).apply(Provenance("log", self.end, 0, complete=True))
         self.cluster = KraftCluster(image)
+        self.memory = msgspec.structs.replace(self.memory, registered_at=dict(log.registered_at))
 
     @property
     def level(self) -> int:
@@ -85,44 +95,67 @@ class ControllerState:
         if not isinstance(found, Decoded):
             return
         fields: Any = found.fields
-        match found.schema.name:
-            case "TopicRecord":
-                self.topic_ids[fields["name"]] = fields["topicId"]
-            case "RemoveTopicRecord":
-                self.topic_ids = {name: id_ for name, id_ in self.topic_ids.items() if id_ != fields["topicId"]}
-            case "RegisterBrokerRecord":
-                self.incarnations[fields["brokerId"]] = fields["incarnationId"]
-                registered = {**self.memory.registered_at, fields["brokerId"]: offset}
-                self.memory = msgspec.structs.replace(self.memory, registered_at=registered)
-            case "FeatureLevelRecord":
-                self.features[fields["name"]] = fields["featureLevel"]
-            case "ProducerIdsRecord":
-                self.next_producer_id = fields["nextProducerId"]
-            case _:
-                pass
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nobody has said yet which metadata.version holds."""
-        return METADATA_VERSION not in self.features
+        note = _NOTES.get(found.schema.name)
+        if note is not None:
+            note(self, fields, offset)
 
 
-def values_of(data: bytes) -> Iterator[tuple[bytes | None, Place]]:
-    """The records of data batches, and where they stand."""
-    for batch in scan(data):
-        if isinstance(batch, RecordBatch) and not batch.is_control:
-            for record in records_of(data, batch):
-                if isinstance(record, Record):
-                    yield record.value, Place(record.offset, batch.partition_leader_epoch, record.timestamp)
+def _note_registration(state: ControllerState, fields: dict[str, Any], offset: int) -> None:
+    broker = fields["brokerId"]
+    state.incarnations[broker] = fields["incarnationId"]
+    state.supported[broker] = {
+        each["name"]: (each["minSupportedVersion"], each["maxSupportedVersion"]) for each in fields["features"]
+    }
+    registered = {**state.memory.registered_at, broker: offset}
+    state.memory = msgspec.structs.replace(state.memory, registered_at=registered)
 
 
-def _values(disk: VoterDisk) -> Iterator[tuple[bytes | None, Place]]:
-    """All that the newest snapshot below the log's start has, then the log."""
-    log = disk.raft_log()
-    if log.base.offset:
-        yield from ((value, Place()) for value, _ in values_of(disk.whole_snapshot(log.base)))
-    at = log.base.offset
-    while at < disk.end:
-        data = disk.records(at)
-        yield from values_of(data)
-        at = [batch.next_offset for batch in scan(data) if isinstance(batch, RecordBatch)][-1]
+def _note_removal(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+    state.topic_ids = {name: id_ for name, id_ in state.topic_ids.items() if id_ != fields["topicId"]}
+
+
+def _note_producer_ids(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+    state.next_producer_id = fields["nextProducerId"]
+
+
+def _note_quota(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+    entity = frozenset((each["entityType"], each["entityName"]) for each in fields["entity"])
+    known = state.quotas.setdefault(entity, {})
+    known.pop(fields["key"], None)
+    if not fields["remove"]:
+        known[fields["key"]] = fields["value"]
+
+
+def _note_rule(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+    state.rules[fields["id"]] = Rule(
+        fields["resourceType"],
+        fields["resourceName"],
+        fields["patternType"],
+        fields["principal"],
+        fields["host"],
+        fields["operation"],
+        fields["permissionType"],
+    )
+
+
+_NOTES: Final[Mapping[str, Callable[[ControllerState, dict[str, Any], int], object]]] = {
+    "TopicRecord": lambda state, fields, _: state.topic_ids.update({fields["name"]: fields["topicId"]}),
+    "RemoveTopicRecord": _note_removal,
+    "RegisterBrokerRecord": _note_registration,
+    "UnregisterBrokerRecord": lambda state, fields, _: state.supported.pop(fields["brokerId"], None),
+    "FeatureLevelRecord": lambda state, fields, _: state.features.update({fields["name"]: fields["featureLevel"]}),
+    "ProducerIdsRecord": _note_producer_ids,
+    "ClientQuotaRecord": _note_quota,
+    "UserScramCredentialRecord": lambda state, fields, _: state.credentials.add((fields["name"], fields["mechanism"])),
+    "RemoveUserScramCredentialRecord": lambda state, fields, _: state.credentials.discard(
+        (fields["name"], fields["mechanism"])
+    ),
+    "AccessControlEntryRecord": _note_rule,
+    "RemoveAccessControlEntryRecord": lambda state, fields, _: state.rules.pop(fields["id"], None),
+}
+"""By name of the record; topics, partitions and settings are in the cluster."""
+
+
+def _columns(records: Sequence[bytes]) -> Values:
+    sizes = np.fromiter(map(len, records), np.int64, len(records))
+    return Values(b"".join(records), np.cumsum(sizes) - sizes, sizes)

@@ -133,7 +133,7 @@ class QuorumVoter:
         self._is_deciding = False
         self._alarm: asyncio.TimerHandle | None = None
         self._numbers = 0
-        self._asked: dict[int, asyncio.Future[Answer]] = {}
+        self._asked: dict[int, asyncio.Future[tuple[Reply, bytes]]] = {}
         self._connections: dict[Address, Connection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: Server | None = None
@@ -246,7 +246,7 @@ class QuorumVoter:
             case Truncate(offset):
                 self.disk.truncate(offset, _wall_ms())
             case StoreSnapshot(snapshot, position, data, is_last):
-                self.disk.store_snapshot(snapshot, position, data, is_last=is_last)
+                self.disk.snapshots.store(snapshot, position, data, is_last=is_last)
                 if is_last:
                     self._events.append(SnapshotLoaded(snapshot, self.disk.voters_of(snapshot)))
             case StartLogAt(snapshot):
@@ -273,26 +273,26 @@ class QuorumVoter:
         """What it answers to a request, and the records that belong to it; whoever waits no more is forgotten."""
         self._numbers += 1
         number = self._numbers
-        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[tuple[Reply, bytes]] = asyncio.get_running_loop().create_future()
         self._asked[number] = answered
         self.tell(RequestReceived(number, request))
         try:
-            answer = await answered
+            return await answered
         finally:
             self._asked.pop(number, None)
-        records = self.disk.records(answer.records_from) if answer.records_from != UNKNOWN else b""
-        return answer.reply, records
 
-    def _filled(self, answer: Answer) -> Answer:
-        """With what is read from a snapshot."""
+    def _filled(self, answer: Answer) -> tuple[Reply, bytes]:
+        """With what is read from the log or a snapshot, at once: later it may have been deleted."""
         reply = answer.reply
+        if answer.records_from != UNKNOWN:
+            return reply, self.disk.records(answer.records_from)
         if not isinstance(reply, SnapshotAnswer) or reply.known.error != "NONE":
-            return answer
-        size, data = self.disk.snapshot_piece(reply.snapshot, reply.position)
+            return reply, b""
+        size, data = self.disk.snapshots.piece(reply.snapshot, reply.position)
         if reply.position >= size:
             known = msgspec.structs.replace(reply.known, error="POSITION_OUT_OF_RANGE")
-            return Answer(answer.number, msgspec.structs.replace(reply, known=known))
-        return Answer(answer.number, msgspec.structs.replace(reply, size=size, data=data))
+            return msgspec.structs.replace(reply, known=known), b""
+        return msgspec.structs.replace(reply, size=size, data=data), b""
 
     async def _describe(self, received: Received) -> Entity:
         return quorum_described(self.node, received.start.version, _now_ms(), _wall_ms())
@@ -337,9 +337,27 @@ class QuorumVoter:
 
 
 def refused(received: Received) -> Entity:
-    """NOT_CONTROLLER: whoever asks looks for the active controller again, and says nothing of it."""
-    answer: Any = error_response(received.start, received.body)
-    return dataclasses.replace(answer, error_code=ErrorCode.not_controller)
+    """NOT_CONTROLLER, of all that was asked: whoever asks looks for the active controller again."""
+    answer = error_response(received.start, received.body)
+    assert answer is not None, "no Produce is served here"
+    return _not_controller(answer)
+
+
+def _not_controller(entity: Any) -> Any:
+    changed: dict[str, Any] = {}
+    for field in dataclasses.fields(entity):
+        value: Any = getattr(entity, field.name)
+        if field.name == "error_code":
+            changed[field.name] = ErrorCode.not_controller
+        elif field.name == "error_message":
+            changed[field.name] = None
+        elif _are_entities(value):
+            changed[field.name] = tuple(map(_not_controller, value))
+    return dataclasses.replace(entity, **changed)
+
+
+def _are_entities(value: Any) -> bool:
+    return isinstance(value, tuple) and all(map(dataclasses.is_dataclass, value))  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _now_ms() -> int:

@@ -6,18 +6,16 @@
 """
 
 import json
-import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
-from model.cluster.whole_file import read_text, read_whole
+from model.cluster.whole_file import read_text
 from model.hosts.observing.controller_wire import METADATA_TOPIC_ID
-from model.hosts.quorum.control_batches import batches_of, bytes_of, snapshot_bytes, voters_of_snapshot
+from model.hosts.quorum.control_batches import batches_of, bytes_of, snapshot_bytes
+from model.hosts.quorum.snapshot_files import SnapshotFiles
 from model.hosts.wire.names import MalformedError
 from model.log.checkpoints import (
-    fsync_folder,
     read_meta_properties,
     read_topic_id,
     write_durably,
@@ -25,18 +23,18 @@ from model.log.checkpoints import (
     write_topic_id,
 )
 from model.log.names import DamagedFileError
-from model.log.recovery import open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
 from model.raft.messages import ElectionState
 from model.raft.raft_log import BOOTSTRAP, Batch, RaftLog, ReplicaKey, VoterSet
+from model.raft.retention import Retention, new_start
 
 FOLDER: Final = "__cluster_metadata-0"
 _STATE: Final = "quorum-state"
-_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
-_BEING_READ: Final = ".part"
 _AT_ONCE: Final = 1 << 20
-_MOST_SNAPSHOT: Final = 1 << 30
+SEGMENT_BYTES: Final = 1 << 30
+"""A segment is deleted as a whole (`metadata.log.segment.bytes`)."""
 _NO_DIRECTORY: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
@@ -47,7 +45,7 @@ def format_folder(log_dir: Path, cluster_id: str, key: ReplicaKey, voters: Voter
     about = {"version": "1", "cluster.id": cluster_id, "node.id": str(key.id)}
     write_meta_properties(log_dir, about if key.directory is None else {**about, "directory.id": key.directory})
     if voters.kraft_version:
-        write_durably(_path(folder, BOOTSTRAP), snapshot_bytes(BOOTSTRAP, voters, values, 0))
+        write_durably(SnapshotFiles(folder).path(BOOTSTRAP), snapshot_bytes(BOOTSTRAP, voters, values, 0))
 
 
 def identity(log_dir: Path) -> tuple[str, ReplicaKey]:
@@ -65,27 +63,43 @@ class VoterDisk:
     `voters` are those of the configuration; a log or a snapshot that names voters knows better.
     """
 
-    def __init__(self, log_dir: Path, voters: VoterSet, now_ms: int) -> None:
+    def __init__(self, log_dir: Path, voters: VoterSet, now_ms: int, segment_bytes: int = SEGMENT_BYTES) -> None:
         """Raises DamagedFileError, and MalformedError for a snapshot without an end."""
         self.folder = log_dir / FOLDER
+        self.snapshots = SnapshotFiles(self.folder)
         self._configured = voters
-        self._log, self.recovery = open_log(self.folder, LogSettings(retention_ms=-1), now_ms=now_ms)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.snapshots.forget_parts()
+        known = max(self.snapshots.ids(), default=LogPosition())
+        settings = LogSettings(retention_ms=-1, segment_bytes=segment_bytes)
+        self._log, self.recovery = open_log(
+            self.folder, settings, Checkpointed(recovery_point=known.offset), now_ms=now_ms
+        )
         if read_topic_id(self.folder) is None:
             write_topic_id(self.folder, METADATA_TOPIC_ID)
-        for left in self.folder.glob(f"*.checkpoint{_BEING_READ}"):
-            left.unlink()
         self._finish_download(now_ms)
-        start = self._log.start_offset
-        if start and not any(snapshot.offset >= start for snapshot in self.snapshots()):
-            raise DamagedFileError(self.folder, f"the log begins at {start}, and no snapshot has what was before it")
+        self._finish_cleaning()
 
     def _finish_download(self, now_ms: int) -> None:
         """A snapshot was copied, and the process ended before the log was emptied for it."""
-        newest = max(self.snapshots(), default=LogPosition())
+        newest = max(self.snapshots.ids(), default=LogPosition())
         last_epoch = self._log.epochs.latest or 0
         is_newer = newest.offset > self._log.start_offset and newest.epoch > last_epoch
         if newest.offset > self._log.end_offset or is_newer:
             self.start_at(newest, now_ms)
+
+    def _finish_cleaning(self) -> None:
+        """Whole segments are deleted: the first one may begin before the oldest snapshot that is left ends."""
+        start = self._log.start_offset
+        if start:
+            oldest = next((each for each in self.snapshots.ids() if each.offset >= start), None)
+            if oldest is None:
+                raise DamagedFileError(
+                    self.folder, f"the log begins at {start}, and no snapshot has what was before it"
+                )
+            self._log.set_high_watermark(oldest.offset)
+            self._log.advance_start(oldest.offset)
+            self.snapshots.delete_before(oldest)
 
     def close(self, now_ms: int) -> None:
         """Ends in order."""
@@ -111,44 +125,36 @@ class VoterDisk:
         key = None if voted == NOBODY else ReplicaKey(voted, None if directory in {None, _NO_DIRECTORY} else directory)
         return ElectionState(state.get("leaderEpoch", 0), state.get("leaderId", NOBODY), key)
 
-    def snapshots(self) -> tuple[LogPosition, ...]:
-        """Ids of the whole ones, ascending."""
-        named = (_SNAPSHOT.fullmatch(path.name) for path in self.folder.iterdir())
-        return tuple(sorted(LogPosition(int(each[1]), int(each[2])) for each in named if each is not None))
-
     def raft_log(self) -> RaftLog:
-        """What Raft has to know of it; its batches are read once."""
+        """What Raft has to know of it. Of what is in the newest snapshot only the epochs are still looked at."""
+        start, snapshots = self._log.start_offset, self.snapshots.ids()
         log = RaftLog(voter_sets=((UNKNOWN, self._configured),))
-        older = [each for each in self.snapshots() if each.offset <= self._log.start_offset]
-        if older:
-            newest = older[-1]
-            voters = self.voters_of(newest)
-            log = log.replaced(newest, voters) if newest.offset else RaftLog(voter_sets=((UNKNOWN, voters),))
-        for snapshot in self.snapshots():
-            log = log.with_snapshot(snapshot)
-        at = self._log.start_offset
-        while at < self.end:
-            batches = batches_of(self.records(at))
-            log, at = log.appended(batches), batches[-1].next_offset
+        if snapshots:
+            newest = snapshots[-1]
+            log = RaftLog(
+                base=next((each for each in snapshots if each.offset == start), LogPosition()),
+                end=newest.offset,
+                epochs=tuple((epoch, at) for epoch, at in self._log.epochs.starts if at < newest.offset),
+                snapshots=snapshots,
+                voter_sets=((newest.offset - 1, self.voters_of(newest)),),
+                high_watermark=newest.offset or UNKNOWN,
+            )
+        while log.end < self.end:
+            log = log.appended(batches_of(self.records(log.end)))
         return log
 
     def records(self, offset: int, end: int | None = None) -> bytes:
         """Whole batches from `offset` on, below `end`: at least one where there is any."""
         return bytes(self._log.read(offset, max_bytes=_AT_ONCE, end_offset=end).data)
 
-    def snapshot_piece(self, snapshot: LogPosition, position: int) -> tuple[int, bytes]:
-        """The size of a snapshot, and bytes of it from `position` on."""
-        with _path(self.folder, snapshot).open("rb") as file:
-            file.seek(position)
-            return os.fstat(file.fileno()).st_size, file.read(_AT_ONCE)
-
     def voters_of(self, snapshot: LogPosition) -> VoterSet:
         """Who votes by a snapshot. Raises MalformedError for one that is not whole."""
-        return voters_of_snapshot(self.whole_snapshot(snapshot)) or self._configured
+        return self.snapshots.voters(snapshot) or self._configured
 
-    def whole_snapshot(self, snapshot: LogPosition) -> bytes:
-        """All of it."""
-        return read_whole(_path(self.folder, snapshot), _MOST_SNAPSHOT)
+    @property
+    def start(self) -> int:
+        """What is below is in a snapshot only."""
+        return self._log.start_offset
 
     # What is written. All of it is on disk when the call returns.
 
@@ -166,9 +172,10 @@ class VoterDisk:
 
     def append(self, batches: Sequence[Batch], now_ms: int) -> None:
         """At the log's end."""
-        data = b"".join(bytes_of(batch, now_ms) for batch in batches)
-        if self._log.append_as_follower(data, now_ms=now_ms) is None:
-            raise MalformedError(f"{len(data)} bytes without a whole batch")
+        for batch in batches:
+            data = bytes_of(batch, now_ms)
+            if self._log.append_as_follower(data, now_ms=now_ms) is None:
+                raise MalformedError(f"{len(data)} bytes without a whole batch")
         self._log.flush()
 
     def truncate(self, offset: int, now_ms: int) -> None:
@@ -180,37 +187,20 @@ class VoterDisk:
         """Nothing below it is ever cut."""
         self._log.set_high_watermark(high_watermark)
 
-    def store_snapshot(self, snapshot: LogPosition, position: int, data: bytes, *, is_last: bool) -> None:
-        """A piece of one that is being read from the leader; with the last it gets its name.
-
-        Raises MalformedError where that is no whole snapshot; it is forgotten then.
-        """
-        path = _path(self.folder, snapshot)
-        part = path.with_name(f"{path.name}{_BEING_READ}")
-        with part.open("r+b" if position else "wb") as file:
-            file.seek(position)
-            file.write(data)
-            file.truncate()
-            if is_last:
-                file.flush()
-                os.fsync(file.fileno())
-        if is_last:
-            try:
-                voters_of_snapshot(read_whole(part, _MOST_SNAPSHOT))
-            except MalformedError:
-                part.unlink()
-                raise
-            part.replace(path)
-            fsync_folder(self.folder)
-
     def start_at(self, snapshot: LogPosition, now_ms: int) -> None:
         """The log is emptied and goes on at the end of this snapshot; older ones are deleted."""
         self._log.truncate_fully_and_start_at(snapshot.offset, now_ms=now_ms)
         self._log.flush()
-        for older in self.snapshots():
-            if older < snapshot:
-                _path(self.folder, older).unlink()
+        self.snapshots.delete_before(snapshot)
 
-
-def _path(folder: Path, snapshot: LogPosition) -> Path:
-    return folder / f"{snapshot.offset:020d}-{snapshot.epoch:010d}.checkpoint"
+    def clean(self, limits: Retention, now_ms: int) -> LogPosition | None:
+        """Deletes what is kept no longer, and says at the end of which snapshot the log begins by that, if by any."""
+        self._log.remove_deleted_files(now_ms)
+        start = new_start(self.snapshots.files(), self._log.size_bytes, limits, now_ms)
+        if start is not None:
+            self.commit(max(start.offset, self._log.high_watermark))
+            self._log.advance_start(start.offset)
+            self._log.apply_retention(now_ms)
+            self._log.flush()
+            self.snapshots.delete_before(start)
+        return start

@@ -87,11 +87,11 @@ class Commands:
         named = ("--entity-type", "topics", "--entity-name", topic)
         return self._run("configs", *self._target, "--describe", *named)
 
-    def reassign(self, topic: str, assignment: Assignment) -> None:
+    def reassign(self, topic: str, assignment: Assignment, *more: str) -> None:
         """ReassignPartitionsCommand --execute."""
         moves = [{"topic": topic, "partition": p, "replicas": list(r)} for p, r in assignment.items()]
         plan = self._json_file("reassignment", moves)
-        self._run("reassign", *self._target, "--reassignment-json-file", plan, "--execute")
+        self._run("reassign", *self._target, "--reassignment-json-file", plan, "--execute", *more)
 
     def elect_preferred(self, topic: str, partitions: Sequence[int]) -> None:
         """PreferredReplicaLeaderElectionCommand, from 2.4 on LeaderElectionCommand."""
@@ -121,6 +121,10 @@ class Commands:
         if len(messages) < count:
             raise RuntimeError(f"consume {topic} ended after {len(messages)} of {count}:\n{done.stderr[-4000:]}")
         return messages
+
+    def ask(self, name: str, *arguments: str) -> str:
+        """Any command, and what it prints."""
+        return self._run(name, *arguments)
 
     def java(self, name: str, *arguments: str) -> list[str]:
         """The command line of a command, for those that stay."""

@@ -70,6 +70,7 @@ _TOOLS = {
     "quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "cluster": "org.apache.kafka.tools.ClusterTool",
     "features": "org.apache.kafka.tools.FeatureCommand",
+    "acls": "kafka.admin.AclCommand",
 }
 
 RELEASES = {
@@ -105,6 +106,7 @@ NEWEST = Release(
     artifacts=("org.apache.kafka:kafka_2.13:4.4.0", "org.apache.kafka:kafka-tools:4.4.0"),
     classes={
         **_TOOLS,
+        "acls": "org.apache.kafka.tools.AclCommand",
         "configs": "org.apache.kafka.tools.ConfigCommand",
         "produce": "org.apache.kafka.tools.ConsoleProducer",
         "share-consume": "org.apache.kafka.tools.consumer.ConsoleShareConsumer",

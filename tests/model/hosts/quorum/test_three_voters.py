@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model.hosts.quorum.controller_state import values_of
+from model.hosts.quorum.committed_log import values_of
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import ApiKey, WireError, error_name
 from model.metadata_log.decoder import Decoded, decode

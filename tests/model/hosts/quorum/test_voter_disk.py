@@ -121,20 +121,20 @@ def test_a_snapshot_that_was_read_takes_the_place_of_the_log_also_after_a_crash(
     appended(disk, 3)
     id_ = LogPosition(100, 3)
     whole = snapshot_bytes(id_, THREE, [NO_OP] * 3, 9)
-    disk.store_snapshot(id_, 0, whole[:50], is_last=False)
-    assert disk.snapshots() == ()
-    disk.store_snapshot(id_, 50, whole[50:], is_last=True)
+    disk.snapshots.store(id_, 0, whole[:50], is_last=False)
+    assert disk.snapshots.ids() == ()
+    disk.snapshots.store(id_, 50, whole[50:], is_last=True)
     log = VoterDisk(tmp_path, STATIC, 0).raft_log()
     assert (log.base, log.end, log.last, log.voters) == (id_, 100, id_, THREE)
-    assert disk.snapshot_piece(id_, 10) == (len(whole), whole[10:])
+    assert disk.snapshots.piece(id_, 10) == (len(whole), whole[10:])
 
 
 def test_a_snapshot_without_its_end_is_not_taken(tmp_path: Path) -> None:
     disk = VoterDisk(tmp_path, STATIC, 0)
     whole = snapshot_bytes(LogPosition(9, 3), THREE, [NO_OP], 9)
     with pytest.raises(MalformedError, match="end"):
-        disk.store_snapshot(LogPosition(9, 3), 0, whole[:-70], is_last=True)
-    assert disk.snapshots() == ()
+        disk.snapshots.store(LogPosition(9, 3), 0, whole[:-70], is_last=True)
+    assert disk.snapshots.ids() == ()
     assert not [*disk.folder.glob("*.part")]
 
 

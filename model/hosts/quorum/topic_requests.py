@@ -1,0 +1,229 @@
+"""What operators ask an active controller about topics and their partitions.
+
+As requests of `model.kraft_controller`, and its answers as Kafka's responses.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from kio.schema.errors import ErrorCode
+
+from model.broker.settings.catalogue import ALL_TOPIC_KEYS
+from model.cluster.ids import TopicPartition
+from model.hosts.quorum.active_controller import ActiveController
+from model.hosts.quorum.broker_requests import Answers
+from model.hosts.quorum.config_requests import unreadable
+from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import topic_id_text, topic_uuid
+from model.hosts.wire.server import Request as Received
+from model.kraft_controller.partition_change import Election
+from model.kraft_controller.requests import (
+    AlterPartitionReassignments,
+    ElectLeaders,
+    Reassignment,
+    alter_reassignments,
+    elect_leaders,
+    reassigned,
+)
+from model.kraft_controller.topics import MorePartitions, NewTopic, create_partitions, create_topics, delete_topics
+
+
+def _create(controller: ActiveController, received: Received) -> Entity:
+    body: Any = received.body
+    state, wanted = controller.active, [_new_topic(each) for each in body.topics]
+    whys = {each.name: unreadable(each.configs, ALL_TOPIC_KEYS.get) for each in wanted}
+    readable = [each for each in wanted if whys[each.name] is None]
+    answer = create_topics(state.cluster, readable, random.randrange)
+    if not body.validate_only:
+        controller.write(answer.records)
+    errors = answer.errors or (answer.error,) * len(readable)
+    told = dict(zip((each.name for each in readable), errors, strict=True))
+    results = tuple(
+        _created(controller, received, each.name, told.get(each.name, ErrorCode.invalid_config), whys[each.name])
+        for each in wanted
+    )
+    return received.answer("CreateTopicsResponse", topics=results)
+
+
+def _created(controller: ActiveController, received: Received, name: str, error: ErrorCode, why: str | None) -> Entity:
+    state = controller.active
+    is_there = error is ErrorCode.none and name in state.cluster.topics
+    return shaped(
+        received.shape("CreatableTopicResult"),
+        name=name,
+        topic_id=topic_uuid(state.topic_ids[name]) if is_there else None,
+        error_code=error,
+        error_message=why,
+        topic_config_error_code=0,
+        num_partitions=len(state.cluster.partitions(name)) if is_there else -1,
+        replication_factor=len(state.cluster.partition(TopicPartition(name, 0)).replicas) if is_there else -1,
+        configs=(),
+    )
+
+
+def _new_topic(asked: Any) -> NewTopic:
+    return NewTopic(
+        str(asked.name),
+        int(asked.num_partitions),
+        int(asked.replication_factor),
+        tuple((int(each.partition_index), tuple(map(int, each.broker_ids))) for each in asked.assignments),
+        {str(each.name): each.value for each in asked.configs},
+    )
+
+
+def _delete(controller: ActiveController, received: Received) -> Entity:
+    """By names, or since 2.8 by ids as well."""
+    body: Any = received.body
+    state = controller.active
+    by_id = {id_: name for name, id_ in state.topic_ids.items()}
+    named: Any = getattr(body, "topics", ())
+    if hasattr(body, "topic_names"):
+        asked = [(str(name), None) for name in body.topic_names]
+    else:
+        asked = [(each.name or by_id.get(topic_id_text(each.topic_id) or "", ""), each.topic_id) for each in named]
+    ids = {name: topic_uuid(state.topic_ids[name]) for name, _ in asked if name in state.topic_ids}
+    answer = delete_topics(state.cluster, [name for name, _ in asked])
+    controller.write(answer.records)
+    shape = received.shape("DeletableTopicResult")
+
+    def told(name: str, id_: Any, error: ErrorCode) -> Entity:
+        if error is not ErrorCode.none and id_ is None:
+            error = ErrorCode.unknown_topic_or_partition
+        return shaped(shape, name=name or None, topic_id=ids.get(name, id_), error_code=error, error_message=None)
+
+    results = tuple(told(*each, error) for each, error in zip(asked, answer.errors, strict=True))
+    return received.answer("DeleteTopicsResponse", responses=results)
+
+
+def _elect(controller: ActiveController, received: Received) -> Entity:
+    body: Any = received.body
+    election = Election.UNCLEAN if getattr(body, "election_type", 0) == 1 else Election.PREFERRED
+    names = None
+    if body.topic_partitions is not None:
+        names = tuple(
+            TopicPartition(str(topic.topic), int(each)) for topic in body.topic_partitions for each in topic.partitions
+        )
+    answer = elect_leaders(controller.active.cluster, ElectLeaders(election, names))
+    controller.write(answer.records)
+    by_topic: dict[str, list[Entity]] = {}
+    for name, error in answer.errors:
+        result = received.shape("PartitionResult")(partition_id=name.partition, error_code=error, error_message=None)
+        by_topic.setdefault(name.topic, []).append(result)
+    results = tuple(
+        received.shape("ReplicaElectionResult")(topic=topic, partition_result=tuple(each))
+        for topic, each in by_topic.items()
+    )
+    return received.answer("ElectLeadersResponse", error_code=answer.error, replica_election_results=results)
+
+
+def _enlarge(controller: ActiveController, received: Received) -> Entity:
+    """A topic that is named twice is refused."""
+    body: Any = received.body
+    names = [str(each.name) for each in body.topics]
+    wanted = [_more_partitions(each) for each in body.topics if names.count(each.name) == 1]
+    answer = create_partitions(controller.active.cluster, wanted, random.randrange)
+    if not body.validate_only:
+        controller.write(answer.records)
+    told = dict(zip((each.topic for each in wanted), answer.errors, strict=True))
+    shape = received.shape("CreatePartitionsTopicResult")
+    counts = {each.topic: each.count for each in wanted}
+    results = tuple(
+        shape(
+            name=name,
+            error_code=(error := told.get(name, ErrorCode.invalid_request)),
+            error_message=_not_more(controller, name, counts) if error is ErrorCode.invalid_partitions else None,
+        )
+        for name in dict.fromkeys(names)
+    )
+    return received.answer("CreatePartitionsResponse", results=results)
+
+
+def _not_more(controller: ActiveController, topic: str, counts: Mapping[str, int]) -> str:
+    now, wanted = len(controller.active.cluster.partitions(topic)), counts[topic]
+    if wanted == now:
+        return f"Topic already has {now} partition(s)."
+    return f"The topic {topic} currently has {now} partition(s); {wanted} would not be an increase."
+
+
+def _more_partitions(asked: Any) -> MorePartitions:
+    assignments = None
+    if asked.assignments is not None:
+        assignments = tuple(tuple(map(int, each.broker_ids)) for each in asked.assignments)
+    return MorePartitions(str(asked.name), int(asked.count), assignments)
+
+
+def _reassign(controller: ActiveController, received: Received) -> Entity:
+    body: Any = received.body
+    wanted = tuple(_reassignment(str(topic.name), each) for topic in body.topics for each in topic.partitions)
+    may_change = getattr(body, "allow_replication_factor_change", True)
+    request = AlterPartitionReassignments(wanted, may_change)
+    answer = alter_reassignments(controller.active.cluster, request)
+    controller.write(answer.records)
+    named = zip((each.partition for each in wanted), answer.errors, strict=True)
+    shape = received.shape("ReassignablePartitionResponse")
+    topics = tuple(
+        received.shape("ReassignableTopicResponse")(
+            name=topic,
+            partitions=tuple(
+                shape(partition_index=name.partition, error_code=error, error_message=None) for name, error in told
+            ),
+        )
+        for topic, told in _by_topic(named).items()
+    )
+    return received.answer(
+        "AlterPartitionReassignmentsResponse", error_code=ErrorCode.none, error_message=None, responses=topics
+    )
+
+
+def _reassignment(topic: str, asked: Any) -> Reassignment:
+    replicas = None if asked.replicas is None else tuple(map(int, asked.replicas))
+    return Reassignment(TopicPartition(topic, int(asked.partition_index)), replicas)
+
+
+def _by_topic(named: Iterable[tuple[TopicPartition, Any]]) -> dict[str, list[tuple[TopicPartition, Any]]]:
+    found: dict[str, list[tuple[TopicPartition, Any]]] = {}
+    for name, what in named:
+        found.setdefault(name.topic, []).append((name, what))
+    return found
+
+
+def _list_reassigned(controller: ActiveController, received: Received) -> Entity:
+    """Of all topics where none are named; who is not being reassigned is left out."""
+    body: Any = received.body
+    names = None
+    if body.topics is not None:
+        names = [
+            TopicPartition(str(topic.name), int(each)) for topic in body.topics for each in topic.partition_indexes
+        ]
+    ongoing = _by_topic(reassigned(controller.active.cluster, names))
+    shape = received.shape("OngoingPartitionReassignment")
+    topics = tuple(
+        received.shape("OngoingTopicReassignment")(
+            name=topic,
+            partitions=tuple(
+                shape(
+                    partition_index=name.partition,
+                    replicas=state.replicas,
+                    adding_replicas=state.adding,
+                    removing_replicas=state.removing,
+                )
+                for name, state in told
+            ),
+        )
+        for topic, told in ongoing.items()
+    )
+    return received.answer(
+        "ListPartitionReassignmentsResponse", error_code=ErrorCode.none, error_message=None, topics=topics
+    )
+
+
+OF_TOPICS: Final[Mapping[int, Answers]] = {
+    19: _create,
+    20: _delete,
+    37: _enlarge,
+    43: _elect,
+    45: _reassign,
+    46: _list_reassigned,
+}
+"""By API key."""

@@ -1,0 +1,210 @@
+"""Voters make snapshots, cut their logs behind them, and begin from them; nothing that was committed is lost by it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from model.hosts.quorum.committed_log import values_of
+from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
+from model.hosts.wire.names import WireError
+from model.kraft_controller.compacted import CompactedLog
+from model.observer.messages import LogPosition
+from model.raft.raft_log import ReplicaKey, VoterSet
+from tests.harness.kafka import free_ports
+from tests.harness.quorum_voters import (
+    CLUSTER_ID,
+    Reader,
+    VoterProcess,
+    directory_id,
+    log_batches,
+    voter_processes,
+    voter_set,
+)
+from tests.model.hosts.quorum.test_snapshot_files import VOTERS, appended, snapshot_at
+from tests.model.hosts.quorum.test_three_voters import configured, reader_of
+
+OFTEN = ("--snapshot-bytes", "2000", "--segment-bytes", "3000", "--retention-bytes", "8000")
+BEGUN = 10
+"""A log that begins later was cut; so was a snapshot made that ends later."""
+
+
+@pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
+def kraft_version(request: pytest.FixtureRequest) -> int:
+    return request.param
+
+
+@pytest.fixture
+def voters(kraft_version: int, tmp_path: Path) -> Iterator[dict[int, VoterProcess]]:
+    ports = dict(enumerate(islice(free_ports(), 3), 1))
+    found = voter_processes(tmp_path, ports, kraft_version, *OFTEN)
+    for voter in found.values():
+        voter.start()
+    yield found
+    for voter in found.values():
+        if voter.running:
+            voter.kill()
+
+
+def compacted(values: Iterator[bytes | None]) -> list[bytes]:
+    log = CompactedLog()
+    for value in values:
+        log.take(value, 0)
+    assert log.trouble == ""
+    return sorted(log.records())
+
+
+def history(reader: Reader) -> list[bytes]:
+    base, loaded = reader.loaded
+    behind = (data for offset, data in sorted(reader.committed.items()) if offset >= base.offset)
+    return compacted(value for data in (loaded, *behind) for value, _ in values_of(data))
+
+
+def on_disk(folder: Path, end: int) -> list[bytes]:
+    """What the newest snapshot and the log behind it come to, up to an offset."""
+    disk = VoterDisk(folder, VoterSet(), 0)
+    newest = max(each for each in disk.snapshots.ids() if each.offset <= end)
+    values = [value for value, _ in values_of(disk.snapshots.whole(newest))]
+    disk.close(0)
+    assert newest.offset > BEGUN
+    for offset, data in sorted(log_batches(folder).items()):
+        values += [value for value, _ in values_of(data) if newest.offset <= offset < end]
+    return compacted(iter(values))
+
+
+async def write(voters: dict[int, VoterProcess], reader: Reader, count: int) -> None:
+    """So many settings, one after the other; whoever leads is asked, and asked again if it leads no more."""
+    for number in range(count):
+        for _ in range(60):
+            await reader.read()
+            try:
+                if await configured(voters[reader.leader], str(number + 1), 5) == "NONE":
+                    break
+            except (WireError, KeyError):
+                await asyncio.sleep(0.2)
+    await reader.read()
+
+
+async def cut(reader: Reader, *voters: VoterProcess) -> None:
+    """Until their logs begin later."""
+    for _ in range(600):
+        await reader.read()
+        if all(begins(voter) > BEGUN for voter in voters):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("a log was not cut")
+
+
+def begins(voter: VoterProcess) -> int:
+    """Where the log begins that a voter has, by its oldest segment; while it runs."""
+    return min((int(path.stem) for path in (voter.folder / FOLDER).glob("*.log")), default=0)
+
+
+async def test_logs_are_cut_behind_snapshots_and_say_the_same(voters: dict[int, VoterProcess]) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    await write(voters, reader, 80)
+    await cut(reader, *voters.values())
+    epoch = reader.epoch
+    for voter in voters.values():
+        voter.kill()
+        voter.start()
+        await reader.read_more(1)
+    await reader.read_more(3, epoch + 1)
+    await write(voters, reader, 5)
+    await asyncio.sleep(1)
+    await reader.read()
+    for voter in voters.values():
+        voter.kill()
+    end = reader.end.offset
+    told = history(reader)
+    assert sum(on_disk(voter.folder, end) == told for voter in voters.values()) >= 2
+    assert all("Traceback" not in voter.log for voter in voters.values())
+
+
+async def test_who_lost_its_log_begins_with_the_leaders_snapshot(
+    voters: dict[int, VoterProcess], kraft_version: int
+) -> None:
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    await write(voters, reader, 40)
+    await cut(reader, voters[reader.leader])
+    emptied = next(node for node in voters if node != reader.leader)
+    voters[emptied].kill()
+    shutil.rmtree(voters[emptied].folder)
+    ports = {node: voter.address[1] for node, voter in voters.items()}
+    key = ReplicaKey(emptied, directory_id(emptied))
+    format_folder(voters[emptied].folder, CLUSTER_ID, key, voter_set(ports, kraft_version), [])
+    voters[emptied].start()
+    await write(voters, reader, 3)
+    await cut(reader, voters[emptied])
+    await asyncio.sleep(1)
+    await reader.read()
+    leader, epoch = reader.leader, reader.epoch
+    for voter in voters.values():
+        voter.kill()
+    told = history(reader)
+    assert on_disk(voters[emptied].folder, reader.end.offset) == told
+    voters[emptied].start()
+    voters[leader].start()
+    await reader.read_more(3, epoch + 1)
+
+
+async def test_killed_while_they_write_snapshots_they_lose_nothing(voters: dict[int, VoterProcess]) -> None:
+    reader, chance = reader_of(voters), random.Random(7)
+    await reader.read_more(3)
+    for _ in range(6):
+        killed = chance.choice(sorted(voters))
+        writing = asyncio.create_task(write(voters, reader, 15))
+        await asyncio.sleep(chance.random() * 0.5)
+        voters[killed].kill()
+        await writing
+        voters[killed].start()
+    await asyncio.sleep(1)
+    await reader.read()
+    for voter in voters.values():
+        voter.kill()
+    told, end = history(reader), reader.end.offset
+    assert sum(on_disk(voter.folder, end) == told for voter in voters.values()) >= 2
+
+
+KILLED = r"""
+import os, signal, sys
+from pathlib import Path
+from model.hosts.quorum.control_batches import snapshot_parts
+from model.hosts.quorum.snapshot_files import SnapshotFiles
+from model.observer.messages import LogPosition
+from model.raft.raft_log import VoterSet
+
+def parts():
+    for part in snapshot_parts(LogPosition(100, 1), VoterSet(), [b"\1\x14\0\0"] * 5000, 5):
+        yield part
+        if len(part) > 9000:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+SnapshotFiles(Path(sys.argv[1])).write(LogPosition(100, 1), parts())
+"""
+
+
+def test_killed_in_the_middle_of_a_snapshot(tmp_path: Path) -> None:
+    disk = VoterDisk(tmp_path, VOTERS, 0)
+    appended(disk, 20)
+    before = disk.raft_log()
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(disk.folder)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert [path.name for path in disk.folder.glob("*.part")] == [f"{100:020d}-{1:010d}.checkpoint.made.part"]
+    again = VoterDisk(tmp_path, VOTERS, 0)
+    assert (again.snapshots.ids(), again.raft_log()) == ((), before)
+    assert not [*disk.folder.glob("*.part")]
+    snapshot_at(again, 100)
+    assert oct(again.snapshots.path(LogPosition(100, 1)).stat().st_mode & 0o777) == "0o400"
+    assert len(list(values_of(again.snapshots.whole(LogPosition(100, 1))))) == 2500
