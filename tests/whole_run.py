@@ -28,6 +28,7 @@ SHARE = "--share"
 INSTRUMENTS = (
     "tests/chaos/",
     "tests/killed_anywhere/",
+    "tests/kraft_rounds/",
     "tests/pty/test_terminal_benchmark.py",
     "tests/read_only/",
     "tests/sandbox_rounds/",

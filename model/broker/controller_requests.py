@@ -1,14 +1,15 @@
 """LeaderAndIsr and StopReplica: what a broker leads, follows, stops and deletes from now on, and its answers.
 
 A request has to come from the controller of now and be meant for this life of the broker. It knows no wire format.
-What lay in a failed log dir is served no more until the broker starts again.
+What lay in a failed log dir is served no more until the broker starts again. In KRaft mode nobody sends requests: what
+the metadata log says of a partition is obeyed by its partition epoch, also where the leader epoch stays as it was.
 
 Source: `ReplicaManager.becomeLeaderOrFollower`, `makeLeaders`, `makeFollowers`, `stopReplicas`, `stopPartitions`,
-`handleLogDirFailure`, `Partition.makeLeader`, `makeFollower`, `Replica.resetReplicaState`, `HostedPartition.Offline`
-(3.9), `KafkaApis.isBrokerEpochStale` (2.2, KIP-380); KIP-112 (1.0), KIP-570 (leader epochs of StopReplica, 2.6).
+`applyLocalLeadersDelta`, `applyLocalFollowersDelta`, `handleLogDirFailure`, `HostedPartition.Offline` (3.9),
+`KafkaApis.isBrokerEpochStale` (2.2, KIP-380); KIP-112 (1.0), KIP-570 (leader epochs of StopReplica, 2.6).
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -19,23 +20,18 @@ from model.broker.commands import (
     CreateLog,
     DeleteLog,
     PartitionDecision,
-    StartFetching,
-    StartLeaderEpoch,
     StopFetching,
 )
 from model.broker.partition import (
     EMPTY_LOG,
     Conditions,
-    FollowerProgress,
     Held,
-    Leading,
     LogPositions,
     Logs,
     Partition,
-    raise_high_watermark,
 )
-from model.broker.replication import initial_fetch_state
-from model.cluster.ids import TopicPartition
+from model.broker.roles import become_follower, become_leader, start_fetching, take_on
+from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.texts import replicas as replica_list
 from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
@@ -46,84 +42,6 @@ from model.controller.events_and_commands import (
     PartitionToStop,
     StopReplicaRequest,
 )
-
-_UNKNOWN = FollowerProgress()
-
-
-def take_on(name: TopicPartition, broker: int, log: LogPositions) -> Partition:
-    """A partition that this broker has not served since it started; its high watermark comes from the checkpoint."""
-    high_watermark = max(log.start, min(log.checkpointed_high_watermark, log.end))
-    return Partition(name, broker, topic_id=log.topic_id, high_watermark=high_watermark)
-
-
-def become_leader(
-    partition: Partition, told: PartitionToServe, log: LogPositions, conditions: Conditions
-) -> PartitionDecision:
-    """Lead. What is older than the partition epoch known here changes nothing: an answer to a proposal outran it."""
-    if told.state.partition_epoch < partition.state.partition_epoch:
-        return PartitionDecision(partition)
-    now_ms = conditions.now_ms
-    started = told.state.leader_epoch > partition.state.leader_epoch
-    before = partition.leading
-    known: Mapping[int, FollowerProgress] = {} if before is None else before.followers
-    followers: dict[int, FollowerProgress] = {}
-    for replica in told.assignment.replicas:
-        if replica != partition.broker:
-            progress = known.get(replica, _UNKNOWN)
-            if started:
-                progress = _reset(progress, log.end, now_ms if replica in told.state.isr else 0, fresh=before is None)
-            followers[replica] = progress
-    if started or before is None:
-        leading = Leading(log.end, now_ms, followers)
-    else:
-        leading = msgspec.structs.replace(before, followers=followers, pending=None)
-    led = _told(partition, told, leading)
-    after = raise_high_watermark(led, log, conditions)
-    if not started:
-        return PartitionDecision(after)
-    name, epoch = partition.partition, told.state.leader_epoch
-    why = f"{name}: broker {partition.broker} leads in epoch {epoch} from offset {log.end}, ISR {[*told.state.isr]}."
-    return PartitionDecision(after, (StopFetching(name), StartLeaderEpoch(name, epoch, log.end)), (why,))
-
-
-def become_follower(partition: Partition, told: PartitionToServe, log: LogPositions) -> PartitionDecision:
-    """Follow. A new leader epoch restarts the fetching even from the same leader."""
-    if told.state.partition_epoch < partition.state.partition_epoch:
-        return PartitionDecision(partition)
-    after = _told(partition, told, None)
-    if told.state.leader_epoch <= partition.state.leader_epoch:
-        return PartitionDecision(after)
-    name, state = partition.partition, told.state
-    why = f"{name}: broker {partition.broker} follows broker {state.leader} in epoch {state.leader_epoch}."
-    return PartitionDecision(after, (StopFetching(name),), (why,))
-
-
-def start_fetching(decision: PartitionDecision, log: LogPositions, conditions: Conditions) -> PartitionDecision:
-    """What a new follower does next, unless its broker is on its way down: fetch from its leader."""
-    partition = decision.partition
-    state = initial_fetch_state(
-        partition.partition, partition.state, partition.high_watermark, log, conditions.settings.rules
-    )
-    return decision.then(PartitionDecision(partition, (StartFetching(partition.partition, state),)))
-
-
-def _told(partition: Partition, told: PartitionToServe, leading: Leading | None) -> Partition:
-    # A leader counts as recovered at once: it says so with the next ISR that it proposes (KIP-704).
-    state = told.state
-    if leading is not None and state.recovering:
-        state = msgspec.structs.replace(state, recovering=False)
-    return msgspec.structs.replace(
-        partition, state=state, controller_epoch=told.controller_epoch, assignment=told.assignment, leading=leading
-    )
-
-
-def _reset(progress: FollowerProgress, leader_end: int, caught_up_ms: int, *, fresh: bool) -> FollowerProgress:
-    """`caught_up_ms`: now for an in-sync follower: it gets as long as any other to show that it still is. Else 0."""
-    if fresh:
-        return FollowerProgress(leader_end_at_fetch=-1, caught_up_ms=caught_up_ms)
-    return msgspec.structs.replace(
-        progress, leader_end_at_fetch=leader_end, fetched_ms=caught_up_ms, caught_up_ms=caught_up_ms
-    )
 
 
 class Lost(NamedTuple):
@@ -201,6 +119,9 @@ def ruled_by(epochs: BrokerEpochs, controller_epoch: int) -> BrokerEpochs:
     return msgspec.structs.replace(epochs, controller_epoch=controller_epoch)
 
 
+TopicIds = Iterable[tuple[str, str | None]]
+
+
 class Replicas(NamedTuple):
     """What a broker has: partitions it serves, those in failed log dirs, and its logs."""
 
@@ -220,27 +141,50 @@ def serve_leader_and_isr(
     refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
     if refused is not None:
         return refused
-    topic_ids = {topic: topic_id for topic, topic_id in request.topic_ids if topic_id is not None}
+    ruled = ruled_by(epochs, request.controller_epoch)
+    return _served(request.partitions, request.topic_ids, ruled, replicas, conditions, _AS_REQUESTED)
+
+
+def serve_metadata(
+    partitions: Iterable[PartitionToServe],
+    topic_ids: TopicIds,
+    epochs: BrokerEpochs,
+    replicas: Replicas,
+    conditions: Callable[[str], Conditions],
+) -> Served:
+    """What the metadata log says of partitions of this broker. The answer has errors that nobody waits for."""
+    return _served(partitions, topic_ids, epochs, replicas, conditions, _AS_LOGGED)
+
+
+def _served(
+    partitions: Iterable[PartitionToServe],
+    ids: TopicIds,
+    epochs: BrokerEpochs,
+    replicas: Replicas,
+    conditions: Callable[[str], Conditions],
+    rules: "_Rules",
+) -> Served:
+    topic_ids = {topic: topic_id for topic, topic_id in ids if topic_id is not None}
     errors: list[tuple[TopicPartition, str]] = []
     changed: list[Partition] = []
     commands: list[Command] = []
     reasons: list[str] = []
-    for told in request.partitions:
+    for told in partitions:
         name = told.partition
         held, topic_id = replicas.held.get(name), topic_ids.get(name.topic)
-        refused_here = _refuse_to_serve(told, topic_id, epochs.broker, held, replicas)
+        refused_here = rules.refuse(told, topic_id, epochs.broker, held, replicas)
         if refused_here is not None:
             errors.append((name, refused_here.error))
-            reasons += _said("LeaderAndIsr", name, refused_here)
+            reasons += _said(rules.source, name, refused_here)
         else:
             log = replicas.logs(name)
-            decision = _follow_order(told, topic_id, epochs, held, log, conditions(name.topic))
+            decision = _follow_order(told, topic_id, epochs, held, log, conditions(name.topic), rules.take_role)
             changed.append(decision.partition)
             commands += decision.commands
             reasons += decision.reasons
     return Served(
         BrokerAnswer(partition_errors=tuple(errors)),
-        ruled_by(epochs, request.controller_epoch),
+        epochs,
         tuple(changed),
         commands=tuple(commands),
         reasons=tuple(reasons),
@@ -270,12 +214,10 @@ def _refuse_to_serve(
     told: PartitionToServe, topic_id: str | None, broker: int, held: Partition | None, replicas: Replicas
 ) -> _RefusedHere | None:
     """In Kafka's order of checks."""
-    if told.partition in replicas.offline:
-        return _LOG_DIR_FAILED
-    known_id = held.topic_id if held is not None else _topic_id(replicas.logs(told.partition))
-    if topic_id is not None and known_id is not None and topic_id != known_id:
-        why = f"the controller says topic id {topic_id} and the log here has {known_id}"
-        return _RefusedHere("INCONSISTENT_TOPIC_ID", why)
+    refused = _refuse_log(told, topic_id, broker, held, replicas)
+    if refused is not None:
+        return refused
+    known_id = _known_id(told, held, replicas)
     if held is None or told.state.leader_epoch > held.state.leader_epoch:
         if broker in told.assignment.replicas:
             return None
@@ -286,6 +228,23 @@ def _refuse_to_serve(
     if topic_id is not None and known_id is None:
         return None  # an upgraded controller gives the topic an id, and nothing else changes
     return _REPEATED
+
+
+def _refuse_log(
+    told: PartitionToServe, topic_id: str | None, broker: int, held: Partition | None, replicas: Replicas
+) -> _RefusedHere | None:
+    """Because of what is on the disk."""
+    if told.partition in replicas.offline:
+        return _LOG_DIR_FAILED
+    known_id = _known_id(told, held, replicas)
+    if topic_id is not None and known_id is not None and topic_id != known_id:
+        why = f"the controller says topic id {topic_id} and the log here has {known_id}"
+        return _RefusedHere("INCONSISTENT_TOPIC_ID", why)
+    return None
+
+
+def _known_id(told: PartitionToServe, held: Partition | None, replicas: Replicas) -> str | None:
+    return held.topic_id if held is not None else _topic_id(replicas.logs(told.partition))
 
 
 def _topic_id(log: LogPositions | None) -> str | None:
@@ -299,6 +258,7 @@ def _follow_order(
     held: Partition | None,
     log: LogPositions | None,
     conditions: Conditions,
+    take_role: "_TakeRole",
 ) -> PartitionDecision:
     name = told.partition
     known_id = held.topic_id if held is not None else _topic_id(log)
@@ -311,7 +271,7 @@ def _follow_order(
     held = held or take_on(name, epochs.broker, log)
     if topic_id is not None and topic_id != held.topic_id:
         held = msgspec.structs.replace(held, topic_id=topic_id)
-    decision = _take_role(told, epochs, held, log, conditions)
+    decision = take_role(told, epochs, held, log, conditions)
     return PartitionDecision(held, first).then(decision) if first else decision
 
 
@@ -331,6 +291,34 @@ def _take_role(
     if epochs.shutting_down or not follower.commands:
         return follower
     return start_fetching(follower, log, conditions)
+
+
+def _take_logged_role(
+    told: PartitionToServe, epochs: BrokerEpochs, held: Partition, log: LogPositions, conditions: Conditions
+) -> PartitionDecision:
+    """A partition without a leader is followed, so that whoever led it steps down; there is nobody to fetch from."""
+    if told.state.leader == epochs.broker:
+        return become_leader(held, told, log, conditions)
+    follower = become_follower(held, told, log)
+    is_led = told.state.leader != NO_LEADER
+    if epochs.shutting_down and not (is_led and epochs.broker in told.state.isr):
+        return follower.then(PartitionDecision(follower.partition, (StopFetching(told.partition),)))
+    return start_fetching(follower, log, conditions) if follower.commands and is_led else follower
+
+
+_TakeRole = Callable[[PartitionToServe, BrokerEpochs, Partition, LogPositions, Conditions], PartitionDecision]
+
+
+class _Rules(NamedTuple):
+    """`source` is what a refusal calls it."""
+
+    source: str
+    refuse: Callable[[PartitionToServe, str | None, int, Partition | None, Replicas], _RefusedHere | None]
+    take_role: _TakeRole
+
+
+_AS_REQUESTED = _Rules("LeaderAndIsr", _refuse_to_serve, _take_role)
+_AS_LOGGED = _Rules("the metadata log", _refuse_log, _take_logged_role)
 
 
 def serve_stop_replica(

@@ -44,9 +44,9 @@ def propose_joining(partition: Partition, follower: int, conditions: Conditions)
     leading = partition.leading
     if leading is None or leading.pending is not None or follower in partition.state.isr:
         return PartitionDecision(partition)
-    if not conditions.may_join(follower):
-        return PartitionDecision(partition)
     progress = leading.followers.get(follower, FollowerProgress())
+    if not conditions.may_join(follower, progress.broker_epoch):
+        return PartitionDecision(partition)
     why = f"{partition.partition}: broker {follower} has caught up at offset {progress.log_end}, it may join the ISR."
     return _propose(partition, (*partition.state.isr, follower), follower, (why,))
 
@@ -86,10 +86,19 @@ def _propose(
     partition: Partition, isr: tuple[int, ...], joining: int | None, reasons: tuple[str, ...]
 ) -> PartitionDecision:
     state = partition.state
-    proposal = ProposedIsr(partition.partition, state.leader_epoch, state.partition_epoch, isr, state.recovering)
+    known = tuple(_broker_epoch(partition, member) for member in isr)
+    epochs = known if any(epoch != -1 for epoch in known) else ()
+    proposal = ProposedIsr(
+        partition.partition, state.leader_epoch, state.partition_epoch, isr, state.recovering, epochs
+    )
     after = partition.lead(pending=PendingIsr(proposal, joining))
     command = ProposeIsr(partition.partition, proposal, partition.controller_epoch)
     return PartitionDecision(after, (command,), reasons)
+
+
+def _broker_epoch(partition: Partition, member: int) -> int:
+    known = partition.leading.followers.get(member) if partition.leading else None
+    return -1 if known is None else known.broker_epoch
 
 
 Reaction = Literal["roll back", "stay pending", "ask again"]
@@ -165,15 +174,17 @@ def record_fetch(
     log: LogPositions,
     conditions: Conditions,
     follower_log_start: int = -1,
+    follower_epoch: int = -1,
 ) -> PartitionDecision:
     """The follower has everything below `fetch_offset`. Only for a fetch that was read without error or divergence.
 
-    A broker that is no replica of the partition, or no leader: nothing follows.
+    A broker that is no replica of the partition, or no leader, or a fetch of a life that is over: nothing follows.
     """
     before = partition.leading.followers.get(follower) if partition.leading else None
-    if partition.leading is None or before is None:
+    if partition.leading is None or before is None or -1 < follower_epoch < before.broker_epoch:
         return PartitionDecision(partition)
     progress = _progress(before, fetch_offset, follower_log_start, log.end, conditions.now_ms)
+    progress = msgspec.structs.replace(progress, broker_epoch=follower_epoch)
     recorded = partition.lead(followers={**partition.leading.followers, follower: progress})
     decision = PartitionDecision(recorded)
     if _is_in_sync(recorded, progress, conditions):

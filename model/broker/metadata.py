@@ -1,6 +1,7 @@
 """UpdateMetadata, what a broker knows of its cluster from it, and what it answers to Metadata requests. It asks nobody.
 
-Source: `kafka.server.metadata.ZkMetadataCache` (3.9), `KafkaApis.handleUpdateMetadataRequest` (3.9).
+Source: `kafka.server.metadata.ZkMetadataCache`, `KRaftMetadataCache` (3.9), `KafkaApis.handleUpdateMetadataRequest`
+(3.9).
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from model.cluster.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
 from model.controller.events_and_commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
 
 UNKNOWN_BROKER = -1
+UNKNOWN_EPOCH = -1
 
 
 class Endpoint(msgspec.Struct, frozen=True, gc=False):
@@ -24,11 +26,13 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
 
 
 class BrokerNode(msgspec.Struct, frozen=True):
-    """A live broker."""
+    """A live broker. In KRaft mode its broker epoch is known, and whether it is shutting down."""
 
     id: int
     endpoints: tuple[Endpoint, ...] = ()
     rack: str | None = None
+    epoch: int = UNKNOWN_EPOCH
+    is_leaving: bool = False
 
     def endpoint(self, listener: str) -> Endpoint | None:
         """Its address for those who come through that listener."""
@@ -38,7 +42,7 @@ class BrokerNode(msgspec.Struct, frozen=True):
 class PartitionMetadata(msgspec.Struct, frozen=True):
     """One partition of a Metadata response. `leader` is -1 if there is an error.
 
-    Offline replicas are those that the controller named; that a broker is not live does not add to them.
+    Offline replicas are those that the controller named; that a broker is not live does not add to them, but for KRaft.
     """
 
     partition: TopicPartition
@@ -51,16 +55,27 @@ class PartitionMetadata(msgspec.Struct, frozen=True):
 
 
 class MetadataImage(msgspec.Struct, frozen=True):
-    """`controller`: who sent the last UpdateMetadata. Topics by name, their partitions by number."""
+    """`controller`: who sent the last UpdateMetadata. Topics by name, their partitions by number.
+
+    `is_logged`: it comes from the metadata log. Then clients are told any live broker as the controller, since each
+    passes on what they ask of one.
+    """
 
     controller: int = UNKNOWN_BROKER
     brokers: Mapping[int, BrokerNode] = MappingProxyType({})
     topics: Mapping[str, Mapping[int, PartitionToKnow]] = MappingProxyType({})
     topic_ids: Mapping[str, str] = MappingProxyType({})
+    is_logged: bool = False
 
     @property
     def live_brokers(self) -> frozenset[int]:
-        return frozenset(self.brokers)
+        """Those that may be in an ISR."""
+        return frozenset(broker for broker, node in self.brokers.items() if not node.is_leaving)
+
+    @property
+    def broker_epochs(self) -> Mapping[int, int]:
+        """Of live brokers, where they are known."""
+        return {broker: node.epoch for broker, node in self.brokers.items() if node.epoch != UNKNOWN_EPOCH}
 
     def partition(self, name: TopicPartition) -> PartitionToKnow | None:
         return self.topics.get(name.topic, {}).get(name.partition)
@@ -79,9 +94,10 @@ class MetadataImage(msgspec.Struct, frozen=True):
         state = known.state
         error = self._leader_error(state.leader, listener)
         leader = state.leader if error == "NONE" else NO_LEADER
-        return PartitionMetadata(
-            known.partition, error, leader, state.leader_epoch, known.replicas, state.isr, known.offline_replicas
-        )
+        offline = known.offline_replicas
+        if self.is_logged:  # `KRaftMetadataCache.isReplicaOffline`
+            offline = tuple(broker for broker in known.replicas if not self._reachable(broker, listener))
+        return PartitionMetadata(known.partition, error, leader, state.leader_epoch, known.replicas, state.isr, offline)
 
     def only_reachable(self, told: PartitionMetadata, listener: str | None) -> PartitionMetadata:
         """As Metadata v0 tells it: without replicas that are down, which is an error where the leader is not."""

@@ -120,19 +120,25 @@ class ReplicationSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conditions(msgspec.Struct, frozen=True):
-    """`now_ms` since the epoch. `live_brokers`: those that the last UpdateMetadata named."""
+    """`now_ms` since the epoch. `live_brokers`: those that the last UpdateMetadata named.
+
+    `broker_epochs` are known in KRaft mode: who fetched in an earlier life says nothing of the log that it has now.
+    """
 
     now_ms: int
     live_brokers: frozenset[int]
     settings: ReplicationSettings = ReplicationSettings()
+    broker_epochs: Mapping[int, int] = MappingProxyType({})
 
     def min_isr(self, replicas: int) -> int:
         """How many in-sync replicas a partition with so many replicas needs for acks=all."""
         wanted = self.settings.min_insync_replicas
         return min(wanted, replicas) if self.settings.rules.min_isr_is_capped else wanted
 
-    def may_join(self, follower: int) -> bool:
-        """Whether a follower can be in an ISR as far as its broker is concerned."""
+    def may_join(self, follower: int, broker_epoch: int = -1) -> bool:
+        """Whether a follower that fetched with this broker epoch can be in an ISR as far as its broker is concerned."""
+        if broker_epoch != -1 and self.broker_epochs.get(follower, broker_epoch) != broker_epoch:
+            return False
         return not self.settings.rules.joins_if_live or follower in self.live_brokers
 
 
@@ -147,6 +153,8 @@ class FollowerProgress(msgspec.Struct, frozen=True, gc=False):
     fetched_ms: int = 0
     caught_up_ms: int = 0
     """The last time at which it had everything the leader had."""
+    broker_epoch: int = -1
+    """Of the life in which it fetched last, where it said so (Fetch v15, 3.5)."""
 
 
 class PendingIsr(msgspec.Struct, frozen=True, gc=False):
@@ -333,6 +341,6 @@ def _may_advance(partition: Partition, conditions: Conditions) -> bool:
 
 def _about_to_join(follower: int, progress: FollowerProgress, log: LogPositions, conditions: Conditions) -> bool:
     """Waiting for it now spares it from chasing a high watermark that it could never reach."""
-    if not conditions.settings.rules.waits_for_caught_up or not conditions.may_join(follower):
+    if not conditions.settings.rules.waits_for_caught_up or not conditions.may_join(follower, progress.broker_epoch):
         return False
     return is_caught_up(progress, log.end, conditions)

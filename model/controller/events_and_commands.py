@@ -291,6 +291,11 @@ class ProposedIsr(msgspec.Struct, frozen=True, gc=False):
     partition_epoch: int
     isr: tuple[int, ...]
     recovering: bool = False
+    broker_epochs: tuple[int, ...] = ()
+    """Of the lives in which members of `isr` fetched last, in their order; -1: not known, or the leader itself.
+
+    Empty: of none is it known.
+    """
 
 
 class AlterPartitionReceived(RequestReceived, frozen=True):

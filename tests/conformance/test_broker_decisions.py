@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 from kio.static.primitive import i32Timedelta
 
-from model.broker.controller_requests import BrokerEpochs, become_leader
+from model.broker.controller_requests import BrokerEpochs
 from model.broker.isr import hear_isr_answer, record_fetch
 from model.broker.partition import EMPTY_LOG, Conditions, Partition, ReplicationSettings, replication_rules_of
+from model.broker.roles import become_leader
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     BrokerAnswer,

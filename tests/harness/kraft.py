@@ -28,6 +28,7 @@ from model.sandbox.java import java_environment
 from tests.authority import Authority
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.releases import Installation
+from tests.harness.host_processes import host
 from tests.harness.kafka import KafkaProcess, free_ports
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.quorum_voters import CLUSTER_ID, VoterProcess, directory_id, voter_set
@@ -75,11 +76,12 @@ class KraftCluster:
         our_options: Sequence[str] = (),
         settings: str = "",
         more_dirs: Sequence[str] = (),
+        our_brokers: Sequence[int] = (),
     ) -> None:
         """`as_release`: whose metadata.version it begins with, the newest where empty. `features`: NAME=LEVEL.
 
         `ours`: voters that are ours, and no brokers: with 1 all of them. `settings`: more lines for real nodes;
-        `more_dirs`: names of further log directories of theirs.
+        `more_dirs`: names of further log directories of theirs. `our_brokers` are ours, and vote not.
         """
         self.kafka = kafka
         self.folder = folder
@@ -97,7 +99,7 @@ class KraftCluster:
         counted = self._controllers if counts_controllers else {}
         self._voter_counters = {number: ApiCounter(f"127.0.0.1:{port}", CLIENT_ID) for number, port in counted.items()}
         self._nodes: dict[int, LoggedProcess] = {
-            number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports
+            number: self._broker(number, is_ours=number in our_brokers) for number in self._ports
         }
         self._nodes |= {each: self._our_voter(each, our_options) for each in our_voters}
 
@@ -105,6 +107,12 @@ class KraftCluster:
         options = ("--quorum", self.controllers, "--fetch-timeout-ms", "4000", "--election-timeout-ms", "300")
         folder = self.metadata_folder(number).parent
         return VoterProcess(folder, self._controllers[number], *options, "--session-timeout-ms", "6000", *more)
+
+    def _broker(self, number: int, *, is_ours: bool) -> LoggedProcess:
+        if not is_ours:
+            return KafkaProcess(self.kafka, self.folder / f"node-{number}")
+        command = host("live_broker", str(self._properties(number)))
+        return LoggedProcess(command, self.folder / f"node-{number}" / "broker.log")
 
     @property
     def counted(self) -> str:

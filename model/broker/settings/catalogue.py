@@ -1,7 +1,8 @@
 """All keys by name, those without effect here, those that run-time changes may name, and what an unknown one may mean.
 
-Keys without effect are about security, KRaft, tiered storage, and threads and buffers of the Java process: they are
-kept, checked and told as Kafka does. Source: `kafka.server.KafkaConfig`, `LogConfig`, `DynamicBrokerConfig` (3.9.1).
+Keys without effect are about security, KRaft's controllers, tiered storage, and threads and buffers of the Java
+process: they are kept, checked and told as Kafka does. Source: `kafka.server.KafkaConfig`, `LogConfig`,
+`DynamicBrokerConfig` (3.9.1).
 """
 
 import re
@@ -31,17 +32,17 @@ from model.broker.settings.keys import (
 
 _KEPT = """
 alter.config.policy.class.name CLASS - ; authorizer.class.name STRING '' ;
-auto.include.jmx.reporter BOOLEAN true ; background.threads INT 10 1.. ; broker.heartbeat.interval.ms INT 2000 ;
+auto.include.jmx.reporter BOOLEAN true ; background.threads INT 10 1.. ;
 broker.session.timeout.ms INT 9000 ; client.quota.callback.class CLASS - ;
 compression.gzip.level INT -1 1..9|-1 =compression.gzip.level ;
 compression.lz4.level INT 9 1..17 =compression.lz4.level ;
 compression.zstd.level INT 3 -131072..22 =compression.zstd.level ;
 connection.failed.authentication.delay.ms INT 100 0.. ; connections.max.reauth.ms LONG 0 ;
 control.plane.listener.name STRING - ; controller.listener.names STRING - ; controller.quorum.append.linger.ms INT 25 ;
-controller.quorum.bootstrap.servers LIST '' ; controller.quorum.election.backoff.max.ms INT 1000 ;
+controller.quorum.election.backoff.max.ms INT 1000 ;
 controller.quorum.election.timeout.ms INT 1000 ; controller.quorum.fetch.timeout.ms INT 2000 ;
 controller.quorum.request.timeout.ms INT 2000 ; controller.quorum.retry.backoff.ms INT 20 ;
-controller.quorum.voters LIST '' ; controller.quota.window.num INT 11 1.. ;
+controller.quota.window.num INT 11 1.. ;
 controller.quota.window.size.seconds INT 1 1.. ; controller.socket.timeout.ms INT 30000 ;
 create.topic.policy.class.name CLASS - ; delegation.token.expiry.check.interval.ms LONG 3600000 1.. ;
 delegation.token.expiry.time.ms LONG 86400000 1.. ; delegation.token.master.key PASSWORD - ;
@@ -62,7 +63,7 @@ group.share.max.session.timeout.ms INT 60000 1.. ; group.share.max.size SHORT 20
 group.share.min.heartbeat.interval.ms INT 5000 1.. ; group.share.min.record.lock.duration.ms INT 15000 1000..30000 ;
 group.share.min.session.timeout.ms INT 45000 1.. ; group.share.partition.max.record.locks INT 200 100..10000 ;
 group.share.record.lock.duration.ms INT 30000 1000..60000 ; group.share.session.timeout.ms INT 45000 1.. ;
-initial.broker.registration.timeout.ms INT 60000 ; kafka.metrics.polling.interval.secs INT 10 1.. ;
+kafka.metrics.polling.interval.secs INT 10 1.. ;
 kafka.metrics.reporters LIST '' ; log.cleaner.dedupe.buffer.size LONG 134217728 ;
 log.cleaner.io.buffer.load.factor DOUBLE 0.9 ; log.cleaner.io.buffer.size INT 524288 0.. ;
 log.cleaner.io.max.bytes.per.second DOUBLE 1.7976931348623157E308 ; log.cleaner.threads INT 1 0.. ;
@@ -83,7 +84,7 @@ metadata.log.segment.min.bytes INT 8388608 12.. ; metadata.log.segment.ms LONG 6
 metadata.max.idle.interval.ms INT 500 0.. ; metadata.max.retention.bytes LONG 104857600 ;
 metadata.max.retention.ms LONG 604800000 ; metric.reporters LIST '' ~common.metrics.JmxReporter ;
 metrics.num.samples INT 2 1.. ; metrics.recording.level STRING INFO ; metrics.sample.window.ms LONG 30000 1.. ;
-node.id INT -1 ; num.io.threads INT 8 1.. ; num.network.threads INT 3 1.. ;
+num.io.threads INT 8 1.. ; num.network.threads INT 3 1.. ;
 num.recovery.threads.per.data.dir INT 1 1.. ; num.replica.alter.log.dirs.threads INT - ;
 offsets.commit.required.acks SHORT -1 ; offsets.load.buffer.size INT 5242880 1.. ;
 offsets.topic.compression.codec INT 0 ; password.encoder.cipher.algorithm STRING AES/CBC/PKCS5Padding ;
@@ -91,7 +92,7 @@ password.encoder.iterations INT 4096 1024.. ; password.encoder.key.length INT 12
 password.encoder.keyfactory.algorithm STRING - ; password.encoder.old.secret PASSWORD - ;
 password.encoder.secret PASSWORD - ;
 principal.builder.class CLASS ~common.security.authenticator.DefaultKafkaPrincipalBuilder ;
-process.roles LIST '' broker|controller ; producer.id.expiration.check.interval.ms INT 600000 1.. ;
+producer.id.expiration.check.interval.ms INT 600000 1.. ;
 producer.purgatory.purge.interval.requests INT 1000 ; queued.max.request.bytes LONG -1 ;
 queued.max.requests INT 500 1.. ; remote.fetch.max.wait.ms INT 500 1.. ;
 remote.log.index.file.cache.total.size.bytes LONG 1073741824 1.. ; remote.log.manager.copier.thread.pool.size INT -1 ;

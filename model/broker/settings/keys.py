@@ -224,6 +224,8 @@ BROKER_ID = Key("broker.id", int_from(), -1)
 """-1: ZooKeeper gives it one, unless broker.id.generation.enable is false."""
 BROKER_ID_GENERATION_ENABLE = Key("broker.id.generation.enable", Flag(), True)
 RESERVED_BROKER_MAX_ID = Key("reserved.broker.max.id", int_from(0), 1_000)
+NODE_ID = Key("node.id", int_from(), -1)
+"""The same as broker.id; Kafka has each of them for the other."""
 BROKER_RACK = Key("broker.rack", Optional(Text()), None)
 INTER_BROKER_PROTOCOL_VERSION = Key("inter.broker.protocol.version", Text(), "3.9-IV0")
 """Also the release whose rules of replication hold here."""
@@ -239,6 +241,13 @@ INTER_BROKER_LISTENER_NAME = Key("inter.broker.listener.name", Optional(Text()),
 SOCKET_REQUEST_MAX_BYTES = Key("socket.request.max.bytes", int_from(1), 104_857_600)
 REQUEST_TIMEOUT_MS = Key("request.timeout.ms", int_from(), 30_000)
 CONNECTIONS_MAX_IDLE_MS = Key("connections.max.idle.ms", long_from(), 600_000)
+
+PROCESS_ROLES = Key("process.roles", Words(("broker", "controller")), ())
+"""`broker`: in KRaft mode; none: ZooKeeper has the cluster's metadata. A broker is no controller here."""
+CONTROLLER_QUORUM_BOOTSTRAP_SERVERS = Key("controller.quorum.bootstrap.servers", Words(), ())
+CONTROLLER_QUORUM_VOTERS = Key("controller.quorum.voters", Words(), ())
+BROKER_HEARTBEAT_INTERVAL_MS = Key("broker.heartbeat.interval.ms", int_from(), 2_000)
+INITIAL_BROKER_REGISTRATION_TIMEOUT_MS = Key("initial.broker.registration.timeout.ms", int_from(), 60_000)
 
 ZOOKEEPER_CONNECT = Key("zookeeper.connect", Optional(Text()), None)
 ZOOKEEPER_SESSION_TIMEOUT_MS = Key("zookeeper.session.timeout.ms", int_from(), 18_000)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from model.broker.partition import replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import KEPT_KEYS, KEYS, OWN_KEYS, remark_on
-from model.broker.settings.keys import BROKER_ID, Key
-from model.broker.settings.settings import Settings, listener_refusals
+from model.broker.settings.keys import BROKER_ID, NODE_ID, Key
+from model.broker.settings.settings import Settings, listener_refusals, quorum_addresses
 from model.cluster.ids import release_numbers
 
 _BLANKS = " \t\f"
@@ -94,12 +94,33 @@ def contradictions(settings: Settings) -> tuple[str, ...]:
 
 
 def _zookeeper(settings: Settings) -> str | None:
-    if settings[keys.ZOOKEEPER_CONNECT]:
+    roles, server = settings[keys.PROCESS_ROLES], settings[keys.ZOOKEEPER_CONNECT]
+    if roles and server:
+        return "process.roles and zookeeper.connect are both set: name ZooKeeper, or the roles in KRaft mode"
+    if roles:
+        return _kraft(settings, roles)
+    if server:
         return None
     return "zookeeper.connect is missing: name a server, as localhost:2181/kafka"
 
 
+def _kraft(settings: Settings, roles: Sequence[str]) -> str | None:
+    if roles != ("broker",):
+        return f"process.roles is {','.join(roles)}: here a broker is no controller, set it to broker"
+    if len(settings.log_dirs) > 1:
+        return f"log.dirs has {len(settings.log_dirs)} folders: in KRaft mode one is served here"
+    try:
+        if quorum_addresses(settings):
+            return None
+    except ValueError as error:
+        return str(error)
+    return "controller.quorum.bootstrap.servers is missing: name a controller, as localhost:9093"
+
+
 def _broker_id(settings: Settings) -> str | None:
+    if settings[keys.PROCESS_ROLES]:
+        broker = settings[BROKER_ID]
+        return None if broker >= 0 else f"node.id is {broker}: in KRaft mode it takes 0 or more"
     broker, most = settings[keys.BROKER_ID], settings[keys.RESERVED_BROKER_MAX_ID]
     if settings[keys.BROKER_ID_GENERATION_ENABLE]:
         if -1 <= broker <= most:
@@ -211,8 +232,11 @@ def read_server_properties(
                 remarks.append(f"{place}: {remark_on(each.key)}")
         except ValueError as error:
             refusals.append(f"{place}: {error}")
-    if BROKER_ID.name in values:
-        values.setdefault("node.id", str(values[BROKER_ID.name]))  # Kafka has each of them for the other
+    ids = [values[key.name] for key in (BROKER_ID, NODE_ID) if key.name in values]
+    if len(set(ids)) > 1:
+        refusals.append(f"{file}: broker.id is {ids[0]} and node.id is {ids[1]}: they have to be the same")
+    if ids:
+        values |= {BROKER_ID.name: ids[0], NODE_ID.name: ids[0]}  # Kafka has each of them for the other
     settings = Settings(values)
     # What was refused has its default here, of which nothing false may be said.
     across = () if refusals else tuple(f"{file}: {line}" for line in contradictions(settings))

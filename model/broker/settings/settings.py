@@ -150,6 +150,23 @@ def inter_broker_listener_of(settings: Settings) -> str:
     return settings[INTER_BROKER_LISTENER_NAME] or "PLAINTEXT"
 
 
+def quorum_addresses(settings: Settings) -> tuple[tuple[str, int], ...]:
+    """Where controllers are to be found: `controller.quorum.bootstrap.servers`, else the voters that are named.
+
+    Raises ValueError with a line for the user.
+    """
+    places = settings[keys.CONTROLLER_QUORUM_BOOTSTRAP_SERVERS]
+    voters = [place.partition("@")[2] for place in settings[keys.CONTROLLER_QUORUM_VOTERS]]
+    return tuple(_address(place) for place in places or voters)
+
+
+def _address(place: str) -> tuple[str, int]:
+    host, _, port = place.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) <= 65_535:
+        raise ValueError(f"{keys.CONTROLLER_QUORUM_BOOTSTRAP_SERVERS.name} takes HOST:PORT, with commas, not {place!r}")
+    return host.strip("[]"), int(port)
+
+
 def protocols_of(settings: Settings) -> dict[str, str]:
     """listener.security.protocol.map taken apart: protocols by listener."""
     pairs = settings[LISTENER_SECURITY_PROTOCOL_MAP].split(",")

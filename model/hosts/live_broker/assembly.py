@@ -23,7 +23,8 @@ from model.broker.settings.dynamic_configs import SettingsInLayers, usable_confi
 from model.broker.settings.keys import AUTO_CREATE_TOPICS_ENABLE, KDRILL_FAULT_FOLDER, UNCLEAN_LEADER_ELECTION_ENABLE
 from model.broker.settings.settings import Settings, controller_settings, inter_broker_listener_of
 from model.hosts.live_broker.apis.client_quotas import ClientQuotas, QuotaRequests
-from model.hosts.live_broker.apis.configs import Config, ConfigRequests, DynamicConfigs
+from model.hosts.live_broker.apis.config_stores import Config, ConfigsInZooKeeper
+from model.hosts.live_broker.apis.configs import ConfigRequests, DynamicConfigs
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests, OperatorRequests
 from model.hosts.live_broker.apis.metadata_requests import CreateTopic, MetadataRequests
 from model.hosts.live_broker.apis.producer_ids import (
@@ -41,6 +42,7 @@ from model.hosts.live_broker.parts import (
     BrokerKind,
     MetadataCache,
     PartsContext,
+    Ready,
     Surroundings,
 )
 from model.hosts.live_controller.live_controller import ControllerOptions, LiveController, OnRegistered
@@ -54,12 +56,18 @@ from model.znodes.paths import broker_path
 from model.zookeeper import Exists, ZnodeChanged
 
 
-class ControllerLink:
-    """For one event loop. `listener` is the one between brokers."""
+def place_of_controller(image: MetadataImage, listener: str) -> tuple[str, int] | None:
+    """Where the broker listens that ruled last; None where that is not known."""
+    node = image.brokers.get(image.controller)
+    place = None if node is None else node.endpoint(listener)
+    return None if place is None else (place.host, place.port)
 
-    def __init__(self, image: Callable[[], MetadataImage], listener: str, client_id: str, timeout_s: float) -> None:
-        self._image = image
-        self._listener = listener
+
+class ControllerLink:
+    """For one event loop. `place` says where the controller of now listens, as far as that is known."""
+
+    def __init__(self, place: Callable[[], tuple[str, int] | None], client_id: str, timeout_s: float) -> None:
+        self._place = place
         self._client_id = client_id
         self._timeout_s = timeout_s
         self._address: tuple[str, int] | None = None
@@ -67,15 +75,13 @@ class ControllerLink:
 
     async def ask(self, build: Build) -> Entity:
         """Ask the controller. Raises UnavailableError where none is known, or another WireError."""
-        image = self._image()
-        node = image.brokers.get(image.controller)
-        place = None if node is None else node.endpoint(self._listener)
+        place = self._place()
         if place is None:
             raise UnavailableError("no controller is known")
-        if self._channel is None or self._address != (place.host, place.port):
+        if self._channel is None or self._address != place:
             await self.close()
-            self._address = (place.host, place.port)
-            self._channel = Channel(*self._address, self._client_id, self._timeout_s)
+            self._address = place
+            self._channel = Channel(*place, self._client_id, self._timeout_s)
         return await self._channel.ask(build)
 
     async def close(self) -> None:
@@ -116,13 +122,14 @@ class AdminApis:
     @property
     def apis(self) -> Mapping[int, Api]:
         ask, context = self.controller.ask, lambda: self.controller.context
+        configs = ConfigsInZooKeeper(self.zookeeper)
         return {
             **BrokerRequests(ask, lambda: context().topics.by_name).apis,
             **OperatorRequests(ask, self.metadata).apis,
             **TopicRequests(self.maker, self.zookeeper, context, self.metadata).apis,
             **MetadataRequests(self.metadata, self.cluster_id, self._create_if_enabled).apis,
-            **ConfigRequests(self.broker, self.zookeeper, self.layers).apis,
-            **QuotaRequests(self.zookeeper).apis,
+            **ConfigRequests(self.broker, configs, self.layers).apis,
+            **QuotaRequests(configs).apis,
             **ProducerRequests(self.take_producer_id).apis,
         }
 
@@ -131,7 +138,7 @@ class AdminApis:
         return await self.create_topic(name) if enabled else "UNKNOWN_TOPIC_OR_PARTITION"
 
 
-def _usable(config: Config, *, of_one: bool) -> Config:
+def tell_unusable(config: Config, *, of_one: bool) -> Config:
     """What of it can hold; what cannot, or has no effect, is said in the broker's log."""
     usable, refusals = usable_config(config, of_one=of_one)
     for line in (*refusals, *filter(None, map(remark_on, usable))):
@@ -142,14 +149,6 @@ def _usable(config: Config, *, of_one: bool) -> Config:
 FREE_ID_POLL_S = 0.2
 TOLD_TIMEOUT_S = 30.0
 _LOGGER = logging.getLogger(__name__)
-
-
-class Ready(msgspec.Struct, frozen=True):
-    """`listeners`: the host and port that are listened on, by the name of the listener."""
-
-    broker_id: int
-    broker_epoch: int
-    listeners: Mapping[str, str]
 
 
 def zookeeper_settings(settings: Settings) -> ZooKeeperSettings:
@@ -206,7 +205,9 @@ class Assembly:
         self._listening = Listening(settings)
         self.controller = LiveController(self._options(listener), sessions, on_registered)
         self._link = ControllerLink(
-            lambda: self._parts.replicas.metadata.image, listener, f"broker-{broker}-to-controller", timeout_s
+            lambda: place_of_controller(self._parts.replicas.metadata.image, listener),
+            f"broker-{broker}-to-controller",
+            timeout_s,
         )
         surroundings = Surroundings(self._link.ask, sessions.ask, listener)
         self._quotas = ClientQuotas(settings, surroundings.now_ms)
@@ -219,6 +220,11 @@ class Assembly:
         self._topics = AutoTopics(self._maker, lambda: self._layers.effective)
         self._configs = DynamicConfigs(broker, sessions.ask, self)
         sessions.on_watch = self._watched
+
+    @property
+    def failures(self) -> tuple[asyncio.Event, ...]:
+        """Each means that there is no going on."""
+        return self.controller.failed, self.disks_failed
 
     @property
     def was_clean(self) -> bool:
@@ -300,7 +306,7 @@ class Assembly:
     def broker_config(self, default: Config, own: Config) -> None:
         """For `DynamicConfigs`."""
         before = self._layers.effective
-        of_all, of_one = _usable(default, of_one=False), _usable(own, of_one=True)
+        of_all, of_one = tell_unusable(default, of_one=False), tell_unusable(own, of_one=True)
         self._layers = SettingsInLayers(self._settings, of_all, of_one)
         now = self._layers.effective
         if now == before:

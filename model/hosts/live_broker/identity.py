@@ -3,10 +3,15 @@
 Its id and its cluster's are in its settings, its log dirs and ZooKeeper, which must agree. Source:
 `kafka.server.KafkaServer.getOrGenerateBrokerId`, `BrokerMetadataCheckpoint` (3.9). There is a server for each
 listener, and a registration that tells the others of it in ZooKeeper.
+
+In KRaft mode log dirs have ids as well (KIP-858). Kafka wants them formatted; here one that is new is given its id and
+the cluster's at the first start. Source: `org.apache.kafka.metadata.properties.MetaPropertiesEnsemble` (3.9).
 """
 
+import json
 import socket
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from model.broker.settings.keys import (
@@ -18,13 +23,16 @@ from model.broker.settings.keys import (
     SOCKET_REQUEST_MAX_BYTES,
 )
 from model.broker.settings.settings import Listener, Settings, advertised_listeners_of, listeners_of, protocols_of
+from model.cluster.whole_file import read_text
 from model.controller.generations import generation_of
 from model.controller.znode_formats import registration_as
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.process import file_limit
 from model.hosts.wire.frames import ServerLimits
-from model.hosts.wire.server import Api, Paces, Server
+from model.hosts.wire.names import topic_id_text, topic_uuid
+from model.hosts.wire.server import NO_FEATURES, Api, Features, Paces, Server
 from model.log.checkpoints import read_meta_properties, write_meta_properties
+from model.log.names import CLEAN_SHUTDOWN_FILE
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_cluster_id
 from model.znodes.paths import CLUSTER_ID
 from model.znodes.payload import UnusablePayloadError
@@ -84,6 +92,31 @@ def note_identity(folders: Sequence[Path], broker: int, cluster: str | None) -> 
             write_meta_properties(path, properties)
 
 
+def node_of(folders: Sequence[Path], broker: int) -> str | None:
+    """Of which cluster the log dirs of this node of KRaft are; None where none says so. Raises IdentityError."""
+    others = {path: int(text) for path, text in _kept(folders, "node.id").items() if text != str(broker)}
+    others |= {path: int(text) for path, text in _kept(folders, "broker.id").items() if text.isdecimal()}
+    if others:
+        raise IdentityError(f"node.id is {broker}, but {_in_folders(others)}: name other log.dirs")
+    clusters = _kept(folders, "cluster.id")
+    if len(set(clusters.values())) > 1:
+        raise IdentityError(f"the log dirs belong to several clusters: {', '.join(sorted(set(clusters.values())))}")
+    return next(iter(clusters.values()), None)
+
+
+def note_node(folders: Sequence[Path], broker: int, cluster: str) -> dict[Path, uuid.UUID]:
+    """The id of each log dir that can be used; those without one are given one. Raises OSError."""
+    ids: dict[Path, uuid.UUID] = {}
+    for path in folders:
+        if path.is_dir():
+            text = read_meta_properties(path).get("directory.id") or topic_id_text(uuid.uuid4()) or ""
+            properties = {"version": "1", "cluster.id": cluster, "node.id": str(broker), "directory.id": text}
+            if read_meta_properties(path) != properties:
+                write_meta_properties(path, properties)
+            ids[path] = topic_uuid(text)
+    return ids
+
+
 def _kept(folders: Sequence[Path], key: str) -> Mapping[Path, str]:
     found = ((path, read_meta_properties(path).get(key)) for path in folders)
     return {path: value for path, value in found if value is not None}
@@ -92,6 +125,15 @@ def _kept(folders: Sequence[Path], key: str) -> Mapping[Path, str]:
 def _in_folders(kept: Mapping[Path, int]) -> str:
     told: Iterable[str] = (f"meta.properties in {path} says {broker}" for path, broker in kept.items())
     return ", ".join(told)
+
+
+def clean_shutdown_epoch(folder: Path) -> int:
+    """The broker epoch in the mark of a clean shutdown; -1 without one that says it."""
+    try:
+        said = json.loads(read_text(folder / CLEAN_SHUTDOWN_FILE, "utf-8", only_file=True))
+        return int(said["brokerEpoch"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return -1
 
 
 EVERYWHERE = "0.0.0.0"
@@ -105,12 +147,14 @@ class Listening:
         self._servers: dict[str, Server] = {}
         self._bound: dict[str, tuple[str, int]] = {}
 
-    async def start(self, apis: Mapping[int, Api], pace: Paces) -> None:
+    async def start(
+        self, apis: Mapping[int, Api], pace: Paces, features: Callable[[], Features] = lambda: NO_FEATURES
+    ) -> None:
         """Listen. Raises OSError when a port is taken."""
         places = listeners_of(self._settings)
         limits = _limits(self._settings, len(places))
         for name, host, port in places:
-            server = self._servers[name] = Server(apis, listener=name, limits=limits, pace=pace)
+            server = self._servers[name] = Server(apis, listener=name, limits=limits, pace=pace, features=features)
             self._bound[name] = host, await server.start(host or EVERYWHERE, port)
 
     @property
@@ -134,6 +178,12 @@ class Listening:
         )
         forms = generation_of(self._settings[INTER_BROKER_PROTOCOL_VERSION]).forms
         return registration_as(registration, forms).to_bytes()
+
+    @property
+    def advertised(self) -> list[tuple[Listener, str]]:
+        """What others are told, with the name of each one's protocol."""
+        protocols = protocols_of(self._settings)
+        return [(self._advertised(each), protocols[each.name]) for each in advertised_listeners_of(self._settings)]
 
     def _advertised(self, told: Listener) -> Listener:
         """Port 0 stands for the one that was given by the system, no host for the machine's name."""

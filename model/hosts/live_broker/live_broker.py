@@ -32,11 +32,12 @@ from model.broker.life import (
     WaitBeforeRetry,
     live,
 )
+from model.broker.settings.keys import PROCESS_ROLES
 from model.broker.settings.settings import Settings, shutdown_settings
 from model.hosts.background import BackgroundTasks
-from model.hosts.live_broker.assembly import Assembly, Ready, assemble, zookeeper_settings
+from model.hosts.live_broker.assembly import assemble, zookeeper_settings
 from model.hosts.live_broker.identity import IdentityError
-from model.hosts.live_broker.parts import BrokerKind
+from model.hosts.live_broker.parts import BrokerAssembly, BrokerKind, Ready
 from model.hosts.process import raise_file_limit
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.log.names import DamagedFileError, FolderInUseError, LogError
@@ -61,7 +62,7 @@ class LiveBroker:
         self._on_ready = on_ready
         self._events: asyncio.Queue[LifeEvent | None] = asyncio.Queue()
         """None: something failed, and there is no going on."""
-        self._assembling: asyncio.Task[Assembly] | None = None
+        self._assembling: asyncio.Task[BrokerAssembly] | None = None
         self._tasks = BackgroundTasks(self._failed_at)
         self._why_not_started = ""
         self._serving = False
@@ -76,11 +77,7 @@ class LiveBroker:
 
         Raises StartFailedError where nothing could come of it.
         """
-        try:
-            zookeeper = zookeeper_settings(self._settings)
-        except ValueError as error:
-            raise StartFailedError(f"zookeeper.connect: {error}") from None
-        self._assembling = asyncio.create_task(assemble(self._settings, zookeeper, self._furnish, self._registered))
+        self._assembling = asyncio.create_task(self._assemble())
         try:
             assembly = await self._assembling
         except START_ERRORS as error:
@@ -93,8 +90,20 @@ class LiveBroker:
             await self._tasks.close()
             await assembly.close()
 
-    async def _live(self, assembly: Assembly) -> int:
-        for failed in (assembly.controller.failed, assembly.disks_failed):
+    async def _assemble(self) -> BrokerAssembly:
+        if self._settings[PROCESS_ROLES]:
+            # Reads metadata logs by numpy, which a broker with ZooKeeper has no use for.
+            from model.hosts.live_broker.kraft_assembly import assemble_in_kraft  # noqa: PLC0415
+
+            return assemble_in_kraft(self._settings, self._furnish, self._registered)
+        try:
+            zookeeper = zookeeper_settings(self._settings)
+        except ValueError as error:
+            raise StartFailedError(f"zookeeper.connect: {error}") from None
+        return await assemble(self._settings, zookeeper, self._furnish, self._registered)
+
+    async def _live(self, assembly: BrokerAssembly) -> int:
+        for failed in assembly.failures:
             self._tasks.spawn(self._watch(failed))
         self._events.put_nowait(ProcessStarted(assembly.was_clean))
         life, ended = BrokerLife(shutdown_settings(self._settings)), False
@@ -117,7 +126,7 @@ class LiveBroker:
             raise StartFailedError(self._why_not_started)
         return 0
 
-    def _carry_out(self, command: LifeCommand, assembly: Assembly) -> None:
+    def _carry_out(self, command: LifeCommand, assembly: BrokerAssembly) -> None:
         match command:
             case LoadLogs():
                 self._tasks.spawn(self._load(assembly, recover=command.recover))
@@ -135,7 +144,7 @@ class LiveBroker:
             case _:  # CloseSession: `run` does
                 pass
 
-    async def _load(self, assembly: Assembly, *, recover: bool) -> None:
+    async def _load(self, assembly: BrokerAssembly, *, recover: bool) -> None:
         if await self._start(assembly.load(recover=recover)):
             self._events.put_nowait(LogsLoaded())
 
@@ -147,7 +156,7 @@ class LiveBroker:
             return False
         return True
 
-    async def _stop_serving(self, assembly: Assembly) -> None:
+    async def _stop_serving(self, assembly: BrokerAssembly) -> None:
         await assembly.stop_serving()
         self._events.put_nowait(ServingStopped())
 
@@ -162,7 +171,7 @@ class LiveBroker:
         else:
             self._refuse(f"another broker is registered under id {assembly.broker}: set another broker.id")
 
-    async def _settle(self, assembly: Assembly, broker_epoch: int) -> None:
+    async def _settle(self, assembly: BrokerAssembly, broker_epoch: int) -> None:
         if await self._start(assembly.settle(broker_epoch)):
             self._events.put_nowait(BrokerRegistered(broker_epoch))
 

@@ -11,7 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import msgspec
+
+from model.broker.life import LifeEvent
 from model.broker.metadata import MetadataImage
+from model.broker.metadata_log import LocalChanges
 from model.broker.settings.settings import Settings
 from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
@@ -51,6 +55,15 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+TopicConfig = Callable[[str], Mapping[str, str] | None]
+"""A topic's own configuration; None for a topic that was not told of yet."""
+
+
+async def no_zookeeper(requests: Sequence[ZooKeeperRequest]) -> tuple[Answer, ...]:
+    """Of a broker in KRaft mode: whoever asks it has lost the way."""
+    raise RuntimeError(f"there is no ZooKeeper to ask: {requests[:1]}")
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """`listener`: the name of the listener through which brokers talk to each other."""
@@ -59,6 +72,8 @@ class Surroundings:
     ask_zookeeper: AskZooKeeper
     listener: str = "PLAINTEXT"
     now_ms: Callable[[], int] = wall_clock_ms
+    topic_config: TopicConfig | None = None
+    """In KRaft mode; None: ZooKeeper is asked."""
 
 
 class ConsumerQuotas(Protocol):
@@ -107,6 +122,10 @@ class ManagedReplicas(Protocol):
 
     def apply_broker_settings(self, settings: Settings) -> None: ...
 
+    async def take_metadata(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
+        """In KRaft mode: know the cluster as the metadata log has it, and do what follows."""
+        ...
+
 
 async def _nothing() -> None:
     """For parts that have nothing to start or to end."""
@@ -143,3 +162,54 @@ class BrokerKind(NamedTuple):
 
     make: Callable[[PartsContext], Parts]
     keeps_logs: bool
+
+
+class Ready(msgspec.Struct, frozen=True):
+    """`listeners`: the host and port that are listened on, by the name of the listener."""
+
+    broker_id: int
+    broker_epoch: int
+    listeners: Mapping[str, str]
+
+
+class BrokerAssembly(Protocol):
+    """The parts of a broker put together; each method is a step of its life. Which one is next is not decided here."""
+
+    broker: int
+
+    @property
+    def failures(self) -> tuple[asyncio.Event, ...]:
+        """Each means that there is no going on."""
+        ...
+
+    @property
+    def was_clean(self) -> bool:
+        """Whether the last stop was an orderly one."""
+        ...
+
+    @property
+    def ready(self) -> Ready:
+        """What is told once it serves."""
+        ...
+
+    async def load(self, *, recover: bool) -> None: ...
+
+    async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
+        """Listen, and register: what comes of that is told elsewhere."""
+        ...
+
+    async def settle(self, broker_epoch: int) -> None:
+        """After each registration: be ready to serve."""
+        ...
+
+    async def ask_to_shut_down(self) -> LifeEvent:
+        """Ask the controller once."""
+        ...
+
+    async def stop_serving(self) -> None: ...
+
+    async def abandon(self) -> None: ...
+
+    def mark_clean_shutdown(self) -> None: ...
+
+    async def close(self) -> None: ...

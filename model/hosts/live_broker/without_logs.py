@@ -13,7 +13,8 @@ import msgspec
 from kio.schema.errors import ErrorCode
 
 from model.broker.controller_requests import BrokerEpochs, refuse_request, ruled_by
-from model.broker.metadata import BrokerNode, learn, serve_update_metadata
+from model.broker.metadata import BrokerNode, MetadataImage, learn, serve_update_metadata
+from model.broker.metadata_log import LocalChanges
 from model.broker.settings.settings import Settings
 from model.controller.events_and_commands import (
     BrokerAnswer,
@@ -59,6 +60,9 @@ class NoReplicas:
 
     def apply_broker_settings(self, settings: Settings) -> None:
         """They concern those who keep logs."""
+
+    async def take_metadata(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
+        self.metadata.learn(image)
 
     async def take_leader_and_isr(self, request: LeaderAndIsrRequest, broker_epoch: int) -> BrokerAnswer:
         refused = self._refuse(broker_epoch, request.controller_epoch)

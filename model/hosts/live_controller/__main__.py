@@ -13,8 +13,9 @@ from model.broker.settings.settings import Settings
 from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.hosts.live_broker.assembly import Ready, zookeeper_settings
+    from model.hosts.live_broker.assembly import zookeeper_settings
     from model.hosts.live_broker.live_broker import run_process
+    from model.hosts.live_broker.parts import Ready
     from model.hosts.live_broker.without_logs import WITHOUT_LOGS
 
 

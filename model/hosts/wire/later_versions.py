@@ -17,6 +17,7 @@ from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.fetch.v17.request import ForgottenTopic, ReplicaState
 from kio.schema.fetch.v17.response import (
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchResponse,
@@ -32,6 +33,7 @@ from kio.static.constants import EntityType
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 __all__ = [
+    "AbortedTransaction",
     "BrokerHeartbeatRequest",
     "BrokerHeartbeatResponse",
     "DescribeClusterBroker",

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 import numpy as np
 
+from model.hosts.observing.replaying import control_number, header_time
 from model.log.records import Damage, DamageKind, Record, RecordBatch, SegmentFile, crc_holds, layout, records_of
 from model.log.records.columns import BatchGroup, Flags, HeaderColumns, batch_groups, window_columns
 from model.log.records.scan import BatchWindow, batch_windows
-from model.metadata_log.decoder import Decoded, decode_control
 from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Replay
 from model.metadata_log.topics import Place
@@ -162,14 +162,3 @@ def unsound(source: SegmentFile, batch: RecordBatch | Damage, expected: int, epo
     if batch.partition_leader_epoch < epoch:
         return f"goes on in epoch {batch.partition_leader_epoch} at offset {batch.base_offset}, after epoch {epoch}"
     return ""
-
-
-def control_number(key: bytes | None) -> int:
-    """The type of a control record; -1 for a key that is too short."""
-    return -1 if key is None or len(key) < 4 else int.from_bytes(key[2:4], "big", signed=True)
-
-
-def header_time(value: bytes | None) -> int:
-    """When the last record that a snapshot holds was written, as its header says, ms; 0 where it does not."""
-    found = decode_control(SNAPSHOT_HEADER, value)
-    return cast(int, found.fields["lastContainedLogTimestamp"]) if isinstance(found, Decoded) else 0

@@ -11,13 +11,13 @@ from typing import Final
 
 from model.cluster import records as r
 from model.cluster.image_parts import Quorum
+from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.hosts.process import uncollected
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotGrew, SnapshotRead
 from model.sources.kafka.views import essence
 from model.sources.quorum.growing import Growing
-from model.sources.quorum.replaying import replay_batches, replay_snapshot
 from model.sources.source import Batch
 
 TOLD_BYTES: Final = 8 << 20

@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from model.hosts.observing.replaying import replay_batches, snapshot_time
 from model.log.records import RecordBatch, crc_holds, scan
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import LogPosition, SnapshotGrew
-from model.sources.quorum.replaying import replay_batches, snapshot_time
 
 MOST_LEFT: Final = 32 << 20
 """Bytes that wait for the end of a batch: Kafka's have 8 MiB at most."""

@@ -14,12 +14,12 @@ from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.cluster.findings import find
+from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.metadata_log.journal import MOST_RECORDS, Logged
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import BatchesCommitted, Handed, SnapshotRead
 from model.sources.feed import Feed, Moment
-from model.sources.quorum.replaying import replay_batches, replay_snapshot
 from model.sources.timeline import MOST_BYTES, Timeline
 
 MOST_MOMENTS: Final = 4_000

@@ -107,7 +107,8 @@ class Commands:
     def produce(self, topic: str, messages: Sequence[str]) -> None:
         """ConsoleProducer, one message a line."""
         lines = "".join(f"{message}\n" for message in messages)
-        self._run("produce", "--broker-list", self._bootstrap, "--topic", topic, input_text=lines)
+        option = "--broker-list" if self._ask_zookeeper else "--bootstrap-server"
+        self._run("produce", option, self._bootstrap, "--topic", topic, input_text=lines)
 
     def consume(self, topic: str, count: int) -> list[str]:
         """ConsoleConsumer from the beginning, until it has read `count` messages.

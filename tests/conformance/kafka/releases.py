@@ -108,6 +108,7 @@ NEWEST = Release(
         **_TOOLS,
         "acls": "org.apache.kafka.tools.AclCommand",
         "configs": "org.apache.kafka.tools.ConfigCommand",
+        "produce": "org.apache.kafka.tools.ConsoleProducer",
         "share-consume": "org.apache.kafka.tools.consumer.ConsoleShareConsumer",
         "share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
     },

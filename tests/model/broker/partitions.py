@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from model.broker.controller_requests import become_follower, become_leader, take_on
 from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, replication_rules_of
+from model.broker.roles import become_follower, become_leader, take_on
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import PartitionToServe
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment

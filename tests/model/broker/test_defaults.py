@@ -21,7 +21,10 @@ UNTOLD: dict[type, dict[str, Any]] = {
     FetchState: {"truncating": False, "not_before_ms": 0},
     BrokerEpochs: {"broker_epoch": -1, "controller_epoch": -1, "shutting_down": False},
     IsrChangeNotices: {"changed_ms": 0, "notified_ms": 0},
-    FollowerProgress: {"log_end": -1, "log_start": -1, "leader_end_at_fetch": 0, "fetched_ms": 0, "caught_up_ms": 0},
+    FollowerProgress: {
+        **{"log_end": -1, "log_start": -1, "leader_end_at_fetch": 0, "fetched_ms": 0, "caught_up_ms": 0},
+        "broker_epoch": -1,
+    },
     Partition: {"controller_epoch": 0, "high_watermark": 0},
     LogPositions: {"start": 0, "end": 0, "checkpointed_high_watermark": 0},
     FetchAnswer: {"high_watermark": -1, "log_start": -1},

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from model.broker.controller_requests import become_leader, take_on
 from model.broker.isr import record_fetch
 from model.broker.partition import Partition, is_caught_up
+from model.broker.roles import become_leader, take_on
 from tests.model.broker.partitions import NAME, at, log_to, order
 
 CAPTURE = Path(__file__).parents[2] / "data/broker/follower_progress_3.9.1.txt"

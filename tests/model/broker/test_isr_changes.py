@@ -143,3 +143,25 @@ def test_a_follower_that_is_no_replica_any_more_leaves() -> None:
     assert partition.leading is not None
     without_3 = partition.lead(followers={2: partition.leading.followers[2]})
     assert proposal_of(check_isr(without_3, LOG, at())).isr == (1, 2)
+
+
+def fetched(
+    broker_epoch: int, offset: int = 10, *, known: int = 103, before: Partition | None = None
+) -> PartitionDecision:
+    """By broker 3, which is registered with the epoch `known`."""
+    now = msgspec.structs.replace(at(), broker_epochs={3: known})
+    partition = before or leader_of(LOG, isr=(1, 2), high_watermark=4)
+    return record_fetch(partition, 3, offset, LOG, now, follower_epoch=broker_epoch)
+
+
+def test_a_follower_joins_in_the_life_in_which_it_fetched() -> None:
+    assert proposal_of(fetched(103)).broker_epochs == (-1, -1, 103)
+    assert not fetched(101).commands  # it has registered anew since
+    assert not fetched(103, known=104).commands
+
+
+def test_a_fetch_of_an_earlier_life_says_nothing() -> None:
+    partition = fetched(103, 5, before=leader_of(LOG, isr=(1, 2), high_watermark=9)).partition
+    late = fetched(101, before=partition)
+    assert late.partition is partition
+    assert not late.commands

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from model.broker import controller_requests
 from model.broker import isr as follower_fetch
 from model.broker import isr as isr_answers
 from model.broker import isr as isr_changes
 from model.broker import partition as high_watermark
+from model.broker import roles
 from model.broker.commands import FetchState
 from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings
 from model.broker.replication import FetchAnswer, FetchJudgement, judge_fetch
@@ -33,7 +33,7 @@ def the_leader_alone_counts(patch: pytest.MonkeyPatch) -> None:
     def raised(partition: Partition, log: LogPositions, _: Conditions) -> Partition:
         return msgspec.structs.replace(partition, high_watermark=log.end) if partition.leads else partition
 
-    for module in (follower_fetch, isr_answers, controller_requests):
+    for module in (follower_fetch, isr_answers, roles):
         patch.setattr(module, "raise_high_watermark", raised)
 
 
@@ -66,7 +66,7 @@ def followers_begin_at_their_end_unasked(patch: pytest.MonkeyPatch) -> None:
     def begin(partition: object, state: LeaderAndIsr, _hw: int, log: LogPositions, _rules: object) -> FetchState:
         return FetchState(network.NAME, state.leader, state.leader_epoch, log.end)
 
-    patch.setattr(controller_requests, "initial_fetch_state", begin)
+    patch.setattr(roles, "initial_fetch_state", begin)
     patch.setattr(network, "settle", lambda state, log, _: msgspec.structs.replace(state, offset=log.end))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from model.broker.commands import StartFetching, StartLeaderEpoch, StopFetching
-from model.broker.controller_requests import become_follower, become_leader, start_fetching, take_on
 from model.broker.isr import record_fetch
+from model.broker.roles import become_follower, become_leader, start_fetching, take_on
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.broker.partitions import NAME, START_MS, at, follower_of, leader_of, log_to, order
 

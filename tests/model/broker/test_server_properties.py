@@ -12,6 +12,7 @@ from model.broker.settings.settings import (
     advertised_listeners_of,
     inter_broker_listener_of,
     listeners_of,
+    quorum_addresses,
     replication_settings,
 )
 
@@ -157,6 +158,35 @@ def test_zookeeper_must_be_named() -> None:
     assert lines_of("", start="") == (
         "server.properties: zookeeper.connect is missing: name a server, as localhost:2181/kafka",
     )
+
+
+KRAFT = "process.roles=broker\nnode.id=4\ncontroller.quorum.bootstrap.servers=c1:9093,[::1]:9094\n"
+
+
+def test_in_kraft_mode_controllers_stand_in_for_zookeeper() -> None:
+    read = read_server_properties(KRAFT)
+    assert (read.refusals, read.remarks) == ((), ())
+    assert read.settings[keys.BROKER_ID] == 4
+    assert quorum_addresses(read.settings) == (("c1", 9093), ("::1", 9094))
+    voters = read_server_properties("controller.quorum.voters=1@c1:9093,2@c2:9093")
+    assert quorum_addresses(voters.settings) == (("c1", 9093), ("c2", 9093))
+
+
+@pytest.mark.parametrize(
+    ("lines", "refusal"),
+    [
+        ("zookeeper.connect=a:1", "process.roles and zookeeper.connect are both set"),
+        ("process.roles=broker,controller", "here a broker is no controller"),
+        ("log.dirs=/a,/b", "in KRaft mode one is served here"),
+        ("controller.quorum.bootstrap.servers=c1", "takes HOST:PORT, with commas, not 'c1'"),
+        ("controller.quorum.bootstrap.servers=", "controller.quorum.bootstrap.servers is missing"),
+        ("node.id=-1", "in KRaft mode it takes 0 or more"),
+        ("broker.id=5", "they have to be the same"),
+    ],
+)
+def test_in_kraft_mode_what_cannot_be_is_refused(lines: str, refusal: str) -> None:
+    refusals = read_server_properties(KRAFT + lines).refusals
+    assert any(refusal in each for each in refusals), refusals
 
 
 def test_only_plain_text_is_served() -> None:

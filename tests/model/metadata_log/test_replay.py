@@ -13,9 +13,10 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.snapshot_image import document_of, image_of
 from model.cluster.topic_image import unpadded
+from model.hosts.observing.replaying import control_number
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import Place
-from model.sources.metadata_log.snapshots import Snapshot, checked, control_number, read_parts
+from model.sources.metadata_log.snapshots import Snapshot, checked, read_parts
 from tests.model.metadata_log.kept import DATA, LOG, QUORUM, RELEASES, checkpoint, records
 from tests.model.metadata_log.writing import topic_id, written
 

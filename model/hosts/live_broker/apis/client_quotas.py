@@ -34,14 +34,11 @@ from model.broker.quotas import (
 from model.broker.settings.keys import QUOTA_WINDOW_NUM, QUOTA_WINDOW_SIZE_SECONDS
 from model.broker.settings.settings import Settings
 from model.controller import Refusal
-from model.hosts.live_broker.apis.configs import Config, config_in, write_config
-from model.hosts.live_broker.parts import AskZooKeeper
+from model.hosts.live_broker.apis.config_stores import Config, ConfigStore
 from model.hosts.wire.messages import Entity, encode
 from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Answers, Api, Request
 from model.znodes.configs import DEFAULT_ENTITY, desanitise, sanitise
-from model.znodes.paths import config_path
-from model.zookeeper import GetChildren, GetData
 
 ANONYMOUS = "ANONYMOUS"
 """`KafkaPrincipal.ANONYMOUS`: who has not logged in."""
@@ -171,10 +168,10 @@ _ITERATIONS = re.compile(r"(?:^|,)iterations=(\d{1,9})(?:,|$)")
 
 
 class QuotaRequests:
-    """What is set, as ZooKeeper has it; also which users have passwords there, for tools that tell both at once."""
+    """What is set; also which users have passwords there, for tools that tell both at once."""
 
-    def __init__(self, zookeeper: AskZooKeeper) -> None:
-        self._zookeeper = zookeeper
+    def __init__(self, store: ConfigStore) -> None:
+        self._store = store
 
     @property
     def apis(self) -> Mapping[int, Api]:
@@ -195,8 +192,7 @@ class QuotaRequests:
         entries: list[Entity] = []
         for path in await self._paths():
             entity = entity_at(path, desanitise)
-            (found,) = await self._zookeeper((GetData(config_path(path)),))
-            quotas = quotas_in(config_in(found))
+            quotas = quotas_in(await self._store.read(path))
             if quotas and is_meant(entity, parts, strict=request.body.strict):
                 entries.append(_entry(request, entity, quotas))
         return request.answer(
@@ -207,12 +203,11 @@ class QuotaRequests:
         """Of the named users, or of all that have some (KIP-554)."""
         asked = request.body.users
         wanted = [user.name for user in asked or ()] or [
-            entity_at(path, desanitise)["user"] for path in await self._below("users")
+            entity_at(path, desanitise)["user"] for path in await self._store.below("users")
         ]
         results: list[Entity] = []
         for name in wanted:
-            (found,) = await self._zookeeper((GetData(config_path(f"users/{sanitise(name)}")),))
-            told = tuple(_credentials(request, config_in(found)))
+            told = tuple(_credentials(request, await self._store.read(f"users/{sanitise(name)}")))
             if told or asked:
                 error = "DUPLICATE_RESOURCE" if wanted.count(name) > 1 else "NONE" if told else "RESOURCE_NOT_FOUND"
                 result = request.shape("DescribeUserScramCredentialsResult")
@@ -232,13 +227,10 @@ class QuotaRequests:
         )
 
     async def _paths(self) -> list[str]:
-        users = await self._below("users")
-        of_users = [client for user in users for client in await self._below(f"{user}/clients")]
-        return [*users, *of_users, *await self._below("clients"), *await self._below("ips")]
-
-    async def _below(self, entity: str) -> list[str]:
-        (found,) = await self._zookeeper((GetChildren(config_path(entity)),))
-        return [f"{entity}/{name}" for name in found.names]
+        below = self._store.below
+        users = await below("users")
+        of_users = [client for user in users for client in await below(f"{user}/clients")]
+        return [*users, *of_users, *await below("clients"), *await below("ips")]
 
     async def _alter(self, request: Request) -> Entity:
         entries: list[Entity] = []
@@ -256,12 +248,11 @@ class QuotaRequests:
         path = entity_path(entity, sanitise)
         if isinstance(path, Refusal):
             return path
-        (found,) = await self._zookeeper((GetData(config_path(path)),))
         changes = [(each.key, None if each.remove else each.value) for each in asked.ops]
-        after = altered_quotas(config_in(found), entity, changes)
+        after = altered_quotas(await self._store.read(path), entity, changes)
         if isinstance(after, Refusal) or dry:
             return after if isinstance(after, Refusal) else None
-        if await write_config(self._zookeeper, path, after):
+        if await self._store.write(path, after):
             return None
         return Refusal("UNKNOWN_SERVER_ERROR", "ZooKeeper did not take the quota.")
 

@@ -26,19 +26,17 @@ from model.broker.settings.dynamic_configs import (
 )
 from model.controller import Refusal
 from model.controller.topic_validation import topic_name_problem
+from model.hosts.live_broker.apis.config_stores import CHANGES, PREFIX, Config, ConfigStore, config_in
 from model.hosts.live_broker.parts import AskZooKeeper, wall_clock_ms
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request
-from model.znodes.configs import DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config, decode_config_change
-from model.znodes.paths import config_path, topic_path
+from model.znodes.configs import DEFAULT_ENTITY, decode_config_change
+from model.znodes.paths import config_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper import Answer, Code, Create, Delete, Exists, GetChildren, GetData, SetData, ZnodeChanged
+from model.zookeeper import Answer, Code, Delete, GetChildren, GetData, ZnodeChanged
 
-CHANGES = "/config/changes"
-PREFIX = "config_change_"
 NOTICE_KEPT_MS = 15 * 60 * 1000
-Config = Mapping[str, str]
 
 
 class Applies(Protocol):
@@ -119,14 +117,6 @@ class DynamicConfigs:
                 self._applies.broker_config(self._brokers.get(self._default, {}), self._brokers.get(self._own, {}))
 
 
-def config_in(answer: Answer) -> Config:
-    """The configuration in a znode; empty for none, and for one that cannot be read."""
-    try:
-        return decode_config(answer.data).config if answer.ok else {}
-    except UnusablePayloadError:
-        return {}
-
-
 def _changes(listed: Answer) -> list[str]:
     return sorted(name for name in listed.names if name.startswith(PREFIX))
 
@@ -162,9 +152,9 @@ class Resource(NamedTuple):
 class ConfigRequests:
     """`layers` are this broker's settings as they are now."""
 
-    def __init__(self, broker: int, zookeeper: AskZooKeeper, layers: Callable[[], SettingsInLayers]) -> None:
+    def __init__(self, broker: int, store: ConfigStore, layers: Callable[[], SettingsInLayers]) -> None:
         self._broker = str(broker)
-        self._zookeeper = zookeeper
+        self._store = store
         self._layers = layers
 
     @property
@@ -200,8 +190,7 @@ class ConfigRequests:
             return log_levels()
         if resource.type == BROKER:
             return layers.describe_broker() if resource.name else layers.describe_default()
-        (config,) = await self._zookeeper((GetData(config_path(resource.entity)),))
-        return layers.describe_topic(config_in(config))
+        return layers.describe_topic(await self._store.read(resource.entity))
 
     async def _alter(self, request: Request) -> Entity:
         incremental = request.start.api_key == ApiKey.INCREMENTAL_ALTER_CONFIGS
@@ -228,8 +217,7 @@ class ConfigRequests:
         refusal = await self._refuse(resource)
         if refusal is not None:
             return refusal
-        (found,) = await self._zookeeper((GetData(config_path(resource.entity)),))
-        after = alter(config_in(found), resource)
+        after = alter(await self._store.read(resource.entity), resource)
         if isinstance(after, Refusal):
             return after
         if resource.type == TOPIC:
@@ -239,15 +227,15 @@ class ConfigRequests:
         return problem if problem is not None or dry else await self._write(resource.entity, after)
 
     async def _write(self, entity: str, config: Config) -> Refusal | None:
-        return None if await write_config(self._zookeeper, entity, config) else UNWRITTEN_CONFIG
+        return None if await self._store.write(entity, config) else UNWRITTEN_CONFIG
 
     async def _refuse(self, resource: Resource) -> Refusal | None:
         name = resource.name
         if resource.type == TOPIC:
             if not name:
                 return Refusal("INVALID_REQUEST", "Default topic resources are not allowed.")
-            (topic,) = await self._zookeeper((Exists(topic_path(name)),))
-            return None if topic.ok else Refusal("UNKNOWN_TOPIC_OR_PARTITION", "There is no such topic.")
+            known = await self._store.has_topic(name)
+            return None if known else Refusal("UNKNOWN_TOPIC_OR_PARTITION", "There is no such topic.")
         if resource.type not in (BROKER, BROKER_LOGGER):
             return Refusal("INVALID_REQUEST", f"Configurations of resource type {resource.type} are not served here.")
         if name == self._broker or (not name and resource.type == BROKER):
@@ -256,19 +244,6 @@ class ConfigRequests:
             return Refusal("INVALID_REQUEST", f"Broker id must be an integer, but it is: {name}")
         message = f"Unexpected broker id, expected {self._broker} or empty string, but received {name}"
         return Refusal("INVALID_REQUEST", message)
-
-
-async def write_config(zookeeper: AskZooKeeper, entity: str, config: Config) -> bool:
-    """Set an entity's configuration and notify all brokers; whether ZooKeeper took it."""
-    path, payload = config_path(entity), EntityConfig(version=1, config=config).to_bytes()
-    (written,) = await zookeeper((SetData(path, payload),))
-    if written.code is Code.NO_NODE:
-        words = entity.split("/")
-        parents = [config_path("/".join(words[:end])) for end in range(1, len(words))]
-        *_, written = await zookeeper((*(Create(parent) for parent in parents), Create(path, payload)))
-    notice = ConfigChange(version=2, entity_path=entity).to_bytes()
-    (noticed,) = await zookeeper((Create(f"{CHANGES}/{PREFIX}", notice, sequential=True),))
-    return written.ok and noticed.ok
 
 
 def _changed(config: Config, resource: Resource) -> Config | Refusal:

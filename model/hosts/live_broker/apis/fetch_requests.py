@@ -135,7 +135,9 @@ class FetchRequests:
 
     def _new_session(self, request: Request) -> FetchSession:
         body = request.body
-        replica = body.replica_state.replica_id if hasattr(body, "replica_state") else body.replica_id
+        replica, epoch = getattr(body, "replica_id", -1), -1
+        if hasattr(body, "replica_state"):
+            replica, epoch = body.replica_state.replica_id, body.replica_state.replica_epoch
         if replica >= 0:
             isolation = Isolation.LOG_END
         elif getattr(body, "isolation_level", 0) == COMMITTED:
@@ -144,7 +146,7 @@ class FetchRequests:
             isolation = Isolation.HIGH_WATERMARK
         follower = replica if replica >= 0 else None
         by_id = request.start.version >= FIRST_WITH_IDS
-        return FetchSession(self._replicas.held.news, isolation, follower, by_id)
+        return FetchSession(self._replicas.held.news, isolation, follower, epoch, by_id)
 
     def _limits(self, request: Request, session: FetchSession) -> FetchLimits:
         body, version = request.body, request.start.version

@@ -13,7 +13,7 @@ import logging
 import random
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from kio.schema.errors import ErrorCode
@@ -164,10 +164,16 @@ class TopicMaker:
 _LOGGER = logging.getLogger(__name__)
 
 
+class MakesTopics(Protocol):
+    """A `TopicMaker`, or whoever asks a controller."""
+
+    async def make(self, topic: WantedTopic, *, dry: bool) -> tuple[uuid.UUID, PlannedReplicas | Refusal]: ...
+
+
 class AutoTopics:
     """One attempt for each name at a time."""
 
-    def __init__(self, maker: TopicMaker, settings: Callable[[], Settings]) -> None:
+    def __init__(self, maker: MakesTopics, settings: Callable[[], Settings]) -> None:
         self._maker = maker
         self._settings = settings
         self._under_way: set[str] = set()

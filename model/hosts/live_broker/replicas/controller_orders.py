@@ -29,21 +29,28 @@ from model.broker.commands import (
     TruncateLog,
 )
 from model.broker.controller_requests import (
+    NO_BROKER_EPOCH,
     Replicas,
     Served,
+    TopicIds,
     serve_leader_and_isr,
+    serve_metadata,
     serve_stop_replica,
     with_storage_errors,
 )
-from model.broker.metadata import BrokerNode, forgotten, learn, serve_update_metadata
+from model.broker.metadata import BrokerNode, MetadataImage, forgotten, learn, serve_update_metadata
+from model.broker.metadata_log import LocalChanges, strays
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
+    EPOCH_DURING_DELETE,
     BrokerAnswer,
     LeaderAndIsrRequest,
+    PartitionToServe,
+    PartitionToStop,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_broker.parts import AskZooKeeper
+from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.log.log_folder import LogFolder
@@ -207,7 +214,7 @@ class ControllerOrders:
         self,
         held: HeldReplicas,
         runner: CommandRunner,
-        ask_zookeeper: AskZooKeeper,
+        surroundings: Surroundings,
         disk_failed: Callable[[TopicPartition, OSError], None],
         on_leadership: OnLeadership,
         on_forgotten: OnForgotten,
@@ -217,7 +224,7 @@ class ControllerOrders:
         self._on_forgotten = on_forgotten
         self._held = held
         self._runner = runner
-        self._ask_zookeeper = ask_zookeeper
+        self._surroundings = surroundings
         self.turn = asyncio.Lock()
         """Whoever has it is the only one who changes which logs there are."""
 
@@ -229,22 +236,12 @@ class ControllerOrders:
             errors: list[tuple[TopicPartition, str]] = []
             for some in _slices(request.partitions):
                 part = msgspec.structs.replace(request, partitions=some)
-                served = self._serve(part, broker_epoch)
-                creations = [command for command in served.commands if isinstance(command, CreateLog)]
-                if creations:
-                    # They take a while, and other things happen meanwhile: so decide again when the logs are there.
-                    await create_logs(held, creations, self._disk_failed)
-                    served = self._serve(part, broker_epoch)
+                served = await self._serve_some(partial(self._serve, part, broker_epoch))
                 if served.answer.error != "NONE":
                     held.tell_reasons(served.reasons)
                     return served.answer
-                self._carry_out(served)
                 lost = {told.partition for told in some if told.partition in held.offline}
                 errors += with_storage_errors(served.answer, lost).partition_errors
-                for partition in served.changed:
-                    name = partition.partition
-                    if name not in lost and name in held.partitions:
-                        self._on_leadership(name, partition.leads, partition.state.leader_epoch)
                 await asyncio.sleep(0)
             if not request.partitions:
                 return self._serve(request, broker_epoch).answer
@@ -255,23 +252,76 @@ class ControllerOrders:
         replicas = Replicas(held.partitions, held.offline, held.positions)
         return serve_leader_and_isr(request, broker_epoch, held.epochs, replicas, held.conditions)
 
+    async def _serve_some(self, serve: Callable[[], Served]) -> Served:
+        """What was decided, and done unless the request was refused; then who led or follows anew is told."""
+        held = self._held
+        served = serve()
+        creations = [command for command in served.commands if isinstance(command, CreateLog)]
+        if creations:
+            # They take a while, and other things happen meanwhile: so decide again when the logs are there.
+            await create_logs(held, creations, self._disk_failed)
+            served = serve()
+        if served.answer.error != "NONE":
+            return served
+        before = {partition.partition: held.partitions.get(partition.partition) for partition in served.changed}
+        self._carry_out(served)
+        for partition in served.changed:
+            name, was = partition.partition, before[partition.partition]
+            is_news = was is None or was.state.leader_epoch != partition.state.leader_epoch
+            if is_news and name in held.partitions:
+                self._on_leadership(name, partition.leads, partition.state.leader_epoch)
+        return served
+
+    async def follow_log(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
+        """What the metadata log says: who has the replicas that are gone has no more of them, then all others."""
+        held = self._held
+        async with self.turn:
+            held.metadata.learn(image)
+            removed = list(changes.removed)
+            if is_first:
+                logs = [(name, each.topic_id) for name, each in held.log_dirs.logs.items()]
+                removed += strays(logs, image, held.broker)
+            for some in _slices(removed):
+                told = tuple(PartitionToStop(name, EPOCH_DURING_DELETE, delete=True) for name in some)
+                self._stop_some(StopReplicaRequest(0, held.epochs.controller_epoch, told), NO_BROKER_EPOCH)
+                await asyncio.sleep(0)
+            for name in changes.gone:
+                self._on_forgotten(name)
+                if name.topic not in image.topics:
+                    held.settings.forget(name.topic)
+            await self.learn_configs({told.partition.topic for told in changes.served})
+            for some in _slices(changes.served):
+                await self._serve_some(partial(self._serve_logged, some, changes.topic_ids))
+                await asyncio.sleep(0)
+
+    def _serve_logged(self, partitions: Sequence[PartitionToServe], topic_ids: TopicIds) -> Served:
+        held = self._held
+        replicas = Replicas(held.partitions, held.offline, held.positions)
+        return serve_metadata(partitions, topic_ids, held.epochs, replicas, held.conditions)
+
     async def stop(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
         """StopReplica. The answer comes when all is done."""
-        held = self._held
         async with self.turn:
             errors: list[tuple[TopicPartition, str]] = []
             for some in _slices(request.partitions):
-                part = msgspec.structs.replace(request, partitions=some)
-                served = serve_stop_replica(part, broker_epoch, held.epochs, held.partitions, held.offline)
-                if served.answer.error != "NONE":
-                    held.tell_reasons(served.reasons)
-                    return served.answer
-                self._carry_out(served)
-                errors += served.answer.partition_errors
-                for name in served.removed:
-                    self._on_leadership(name, False, -1)
+                answer = self._stop_some(msgspec.structs.replace(request, partitions=some), broker_epoch)
+                if answer.error != "NONE":
+                    return answer
+                errors += answer.partition_errors
                 await asyncio.sleep(0)
             return BrokerAnswer(partition_errors=tuple(errors))
+
+    def _stop_some(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
+        held = self._held
+        served = serve_stop_replica(request, broker_epoch, held.epochs, held.partitions, held.offline)
+        if served.answer.error != "NONE":
+            held.tell_reasons(served.reasons)
+            return served.answer
+        epochs = {name: held.partitions[name].state.leader_epoch for name in served.removed}
+        self._carry_out(served)
+        for name, leader_epoch in epochs.items():
+            self._on_leadership(name, False, leader_epoch)
+        return served.answer
 
     async def know(
         self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
@@ -295,7 +345,14 @@ class ControllerOrders:
         unknown = sorted(topic for topic in topics if not self._held.settings.knows(topic))
         if not unknown:
             return
-        answers = await self._ask_zookeeper([GetData(config_path(f"topics/{topic}")) for topic in unknown])
+        topic_config = self._surroundings.topic_config
+        if topic_config is not None:
+            for topic in unknown:
+                config = topic_config(topic)
+                if config is not None:
+                    self._held.settings.configure(topic, config)
+            return
+        answers = await self._surroundings.ask_zookeeper([GetData(config_path(f"topics/{topic}")) for topic in unknown])
         for topic, answer in zip(unknown, answers, strict=True):
             if answer.ok:
                 self._held.settings.configure(topic, _config(topic, answer.data))

@@ -23,6 +23,7 @@ from model.hosts.live_broker.replicas.fetcher_requests import (
     FetchedPartition,
     FetchQuestion,
     FollowedPartitions,
+    Follower,
     WantedPartition,
     epoch_ends,
     epochs_request,
@@ -147,6 +148,14 @@ class Fetcher:
         return f"broker-{self._held.broker}-fetcher-{self.id.number} of broker {self.id.leader}"
 
     @property
+    def _follower(self) -> Follower:
+        held = self._held
+        image = held.metadata.image
+        if not image.is_logged:
+            return Follower(held.broker)
+        return Follower(held.broker, held.epochs.broker_epoch, image.topic_ids)
+
+    @property
     def _rules(self) -> ReplicationRules:
         return self._held.settings.of("").replication.rules
 
@@ -180,8 +189,10 @@ class Fetcher:
             for state in plan.fetches
         ]
         question = FetchQuestion(wanted, forgotten, followed.session_id, followed.session_epoch)
-        settings, broker = self._held.settings.broker, self._held.broker
-        response = await self._connected().ask(lambda connection: fetch_request(connection, broker, question, settings))
+        settings, follower = self._held.settings.broker, self._follower
+        response = await self._connected().ask(
+            lambda connection: fetch_request(connection, follower, question, settings)
+        )
         error = error_name(getattr(response, "error_code", ErrorCode.none))
         if error != "NONE":
             self._complain(f"a fetch is refused with {error}")
@@ -191,7 +202,7 @@ class Fetcher:
             return
         followed.end_request(getattr(response, "session_id", 0))
         self._complaint = ""
-        for number, (name, fetched) in enumerate(fetched_partitions(response), 1):
+        for number, (name, fetched) in enumerate(fetched_partitions(response, follower), 1):
             await self._take(name, fetched)
             if number % PARTITIONS_AT_ONCE == 0:
                 await asyncio.sleep(0)

@@ -1,14 +1,16 @@
 """What one fetcher asks its leader, and the answers as values; and how far it is with each partition it follows.
 
 Requests are in the newest version that both know. Fetch 12 is the newest that names topics by name: topics of old
-clusters have no ids. Only what differs from what the leader's session knows goes into a request, so that a partition
-without news costs nothing: Kafka 3.9 `PartitionStates` of `AbstractFetcherThread`, `FetchSessionHandler` (KIP-227).
-It sends nothing.
+clusters have no ids. In KRaft mode all have, and requests say in which life of this broker they are made.
+
+Only what differs from what the leader's session knows goes into a request, so that a partition without news costs
+nothing: Kafka 3.9 `PartitionStates` of `AbstractFetcherThread`, `FetchSessionHandler` (KIP-227). It sends nothing.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain, groupby
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from model.broker.commands import FetchState
@@ -24,10 +26,18 @@ from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.fetches import NO_SESSION, next_epoch
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import ApiKey, error_name
+from model.hosts.wire.names import ApiKey, error_name, topic_uuid
 
-NEWEST_FETCH = 12
+NEWEST_FETCH, NEWEST_BY_ID = 12, 17
 NO_EPOCH = -1
+
+
+class Follower(NamedTuple):
+    """Who fetches. `topic_ids`: of all topics, where each has one; empty: topics are called by their names."""
+
+    broker: int
+    broker_epoch: int = -1
+    topic_ids: Mapping[str, str] = MappingProxyType({})
 
 
 class WantedPartition(NamedTuple):
@@ -53,34 +63,29 @@ class FetchedPartition(NamedTuple):
     records: bytes
 
 
-def fetch_request(connection: Connection, follower: int, question: FetchQuestion, settings: Settings) -> Entity:
+def fetch_request(connection: Connection, follower: Follower, question: FetchQuestion, settings: Settings) -> Entity:
     """A fetch request."""
-    module: Any = connection.request_shapes(ApiKey.FETCH, NEWEST_FETCH)
+    module: Any = connection.request_shapes(ApiKey.FETCH, NEWEST_BY_ID if follower.topic_ids else NEWEST_FETCH)
     wanted = sorted(question.wanted, key=lambda each: each.state.partition)
 
-    def partition(each: WantedPartition) -> Entity:
-        state = each.state
-        return shaped(
-            module.FetchPartition,
-            partition=state.partition.partition,
-            current_leader_epoch=state.leader_epoch,
-            fetch_offset=state.offset,
-            last_fetched_epoch=NO_EPOCH if state.last_fetched_epoch is None else state.last_fetched_epoch,
-            log_start_offset=each.log_start,
-            partition_max_bytes=settings[REPLICA_FETCH_MAX_BYTES],
-        )
+    def called(shape: type[Entity], topic: str, partitions: Iterable[object]) -> Entity:
+        topic_id = topic_uuid(follower.topic_ids.get(topic))
+        return shaped(shape, topic=topic, topic_id=topic_id, partitions=tuple(partitions))
 
     topics = tuple(
-        module.FetchTopic(topic=topic, partitions=tuple(map(partition, of_it)))
+        called(module.FetchTopic, topic, (_wanted(module, each, settings) for each in of_it))
         for topic, of_it in groupby(wanted, key=lambda each: each.state.partition.topic)
     )
     forgotten = tuple(
-        module.ForgottenTopic(topic=topic, partitions=tuple(each.partition for each in of_it))
+        called(module.ForgottenTopic, topic, (each.partition for each in of_it))
         for topic, of_it in groupby(sorted(question.forgotten), key=lambda each: each.topic)
     )
+    values: dict[str, object] = {"replica_id": follower.broker}
+    if hasattr(module, "ReplicaState"):
+        values = {"replica_state": module.ReplicaState(replica_id=follower.broker, replica_epoch=follower.broker_epoch)}
     return shaped(
         module.FetchRequest,
-        replica_id=follower,
+        **values,
         max_wait=timedelta(milliseconds=settings[REPLICA_FETCH_WAIT_MAX_MS]),
         min_bytes=settings[REPLICA_FETCH_MIN_BYTES],
         max_bytes=settings[REPLICA_FETCH_RESPONSE_MAX_BYTES],
@@ -93,15 +98,32 @@ def fetch_request(connection: Connection, follower: int, question: FetchQuestion
     )
 
 
-def fetched_partitions(response: Entity) -> Iterator[tuple[TopicPartition, FetchedPartition]]:
-    """What a leader answered."""
+def _wanted(module: Any, each: WantedPartition, settings: Settings) -> Entity:
+    state = each.state
+    return shaped(
+        module.FetchPartition,
+        partition=state.partition.partition,
+        current_leader_epoch=state.leader_epoch,
+        fetch_offset=state.offset,
+        last_fetched_epoch=NO_EPOCH if state.last_fetched_epoch is None else state.last_fetched_epoch,
+        log_start_offset=each.log_start,
+        partition_max_bytes=settings[REPLICA_FETCH_MAX_BYTES],
+    )
+
+
+def fetched_partitions(response: Entity, follower: Follower) -> Iterator[tuple[TopicPartition, FetchedPartition]]:
+    """What a leader answered. A topic that is gone meanwhile is left out."""
+    names = {topic_uuid(text): name for name, text in follower.topic_ids.items()}
     for topic in response.responses:
+        name = topic.topic if hasattr(topic, "topic") else names.get(topic.topic_id)
+        if name is None:
+            continue
         for each in topic.partitions:
             diverging = getattr(each, "diverging_epoch", None)
             parts = None if diverging is None or diverging.end_offset < 0 else (diverging.epoch, diverging.end_offset)
             log_start = getattr(each, "log_start_offset", -1)
             answer = FetchAnswer(error_name(each.error_code), each.high_watermark, log_start, parts)
-            yield TopicPartition(topic.topic, each.partition_index), FetchedPartition(answer, each.records or b"")
+            yield TopicPartition(name, each.partition_index), FetchedPartition(answer, each.records or b"")
 
 
 def epochs_request(connection: Connection, follower: int, questions: Iterable[tuple[FetchState, int]]) -> Entity:

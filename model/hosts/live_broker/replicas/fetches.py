@@ -50,6 +50,8 @@ class FetchSession:
     board: NewsBoard
     isolation: Isolation
     follower: int | None = None
+    follower_epoch: int = -1
+    """The follower's broker epoch, where it says so."""
     by_id: bool = False
     id: int = NO_SESSION
     epoch: int = 0
@@ -270,7 +272,8 @@ class Fetches:
             return False
         conditions = self._held.conditions(name.topic, at_ms)
         before = partition
-        decision = record_fetch(before, follower, wanted.read.offset, positions, conditions, wanted.log_start)
+        offset, epoch = wanted.read.offset, session.follower_epoch
+        decision = record_fetch(before, follower, offset, positions, conditions, wanted.log_start, epoch)
         self._apply(decision)
         if follower in decision.partition.state.isr:
             session.recheck.discard(name)

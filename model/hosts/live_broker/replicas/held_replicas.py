@@ -204,7 +204,7 @@ class HeldReplicas:
         self.offline: frozenset[TopicPartition] = frozenset()
         self.news = NewsBoard()
         self.space = SpaceLimit(settings[KDRILL_FAULT_FOLDER], self._used_bytes)
-        self._live: tuple[MetadataImage, frozenset[int]] = (self.metadata.image, frozenset())
+        self._live: tuple[MetadataImage, frozenset[int], Mapping[int, int]] = (self.metadata.image, frozenset(), {})
 
     def find(self, name: TopicPartition) -> Partition | str:
         """The partition, or Kafka's name of the error."""
@@ -233,10 +233,10 @@ class HeldReplicas:
         """What the rules of a topic's partitions depend on, now."""
         image = self.metadata.image
         if self._live[0] is not image:
-            self._live = (image, image.live_brokers)
-        return Conditions(
-            self.now_ms() if now_ms is None else now_ms, self._live[1], self.settings.of(topic).replication
-        )
+            self._live = (image, image.live_brokers, image.broker_epochs)
+        _, live, epochs = self._live
+        at_ms = self.now_ms() if now_ms is None else now_ms
+        return Conditions(at_ms, live, self.settings.of(topic).replication, epochs)
 
     def put(self, partition: Partition) -> None:
         """The partition is like this from now on."""

@@ -8,8 +8,10 @@ import logging
 from collections.abc import Callable, Coroutine
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 from model.broker.commands import PartitionDecision, ProposeIsr
+from model.broker.controller_requests import BrokerEpochs
 from model.broker.isr import (
     CHECK_INTERVAL_MS,
     RETRY_BACKOFF_MS,
@@ -27,7 +29,7 @@ from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import ApiKey, WireError, error_name
+from model.hosts.wire.names import ApiKey, WireError, error_name, topic_uuid
 from model.znodes.paths import ISR_CHANGES
 from model.zookeeper import Code, Create, GetData
 
@@ -47,6 +49,8 @@ class IsrProposals:
         self._apply = apply
         self._queue = AlterPartitionQueue()
         self._asking = False
+        self._topic_ids: dict[str, UUID] = {}
+        """In KRaft mode those of all topics that were asked about, also of those that are gone meanwhile."""
         self._notices = IsrChangeNotices(notified_ms=held.now_ms())
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -63,6 +67,9 @@ class IsrProposals:
             loop.call_soon(self._hear, command.proposal, refused)
             return
         self._queue = queue
+        image, topic = self._held.metadata.image, command.partition.topic
+        if image.is_logged:
+            self._topic_ids[topic] = topic_uuid(image.topic_ids.get(topic))
         self._send()
 
     async def close(self) -> None:
@@ -94,7 +101,7 @@ class IsrProposals:
         answer: AnswerRequest | None = None
         try:
             response = await self._surroundings.ask_controller(self._request)
-            answer = _answer(response)
+            answer = self._answer(response)
         except WireError as error:
             _LOGGER.warning("the controller does not take ISR changes: %s", error)
         if answer is not None and answer.error != "NONE":
@@ -109,20 +116,33 @@ class IsrProposals:
         self._send()
 
     def _request(self, connection: Connection) -> Entity:
-        version = connection.newest(ApiKey.ALTER_PARTITION, NEWEST_BY_NAME)
+        epochs = self._held.epochs
+        version = connection.newest(ApiKey.ALTER_PARTITION, None if self._topic_ids else NEWEST_BY_NAME)
         module = shapes(ApiKey.ALTER_PARTITION, version, "request")
         proposals = sorted(self._queue.in_flight, key=lambda each: each.partition)
         topics = tuple(
-            module.TopicData(topic_name=topic, partitions=tuple(_proposed(module, each) for each in of_it))
+            shaped(
+                module.TopicData,
+                topic_name=topic,
+                topic_id=self._topic_ids.get(topic),
+                partitions=tuple(_proposed(module, each, epochs) for each in of_it),
+            )
             for topic, of_it in groupby(proposals, key=lambda each: each.partition.topic)
         )
-        epochs = self._held.epochs
         return shaped(
             module.AlterPartitionRequest,
             broker_id=epochs.broker,
             broker_epoch=epochs.broker_epoch,
             topics=topics,
         )
+
+    def _answer(self, response: Entity) -> AnswerRequest:
+        names = {topic_id: name for name, topic_id in self._topic_ids.items()}
+        outcomes: list[PartitionOutcome] = []
+        for topic in response.topics:
+            topic_name = topic.topic_name if hasattr(topic, "topic_name") else names.get(topic.topic_id, "")
+            outcomes += [_outcome(TopicPartition(topic_name, each.partition_index), each) for each in topic.partitions]
+        return AnswerRequest(0, error_name(response.error_code), partitions=tuple(outcomes))
 
     # By the state znode.
 
@@ -157,24 +177,31 @@ class IsrProposals:
                 await self._surroundings.ask_zookeeper((Create(path, notices.payload, sequential=True),))
 
 
-def _proposed(module: Any, proposal: ProposedIsr) -> Entity:
+def _proposed(module: Any, proposal: ProposedIsr, epochs: BrokerEpochs) -> Entity:
+    with_epochs: tuple[Entity, ...] = ()
+    known = proposal.broker_epochs or (-1,) * len(proposal.isr)
+    if hasattr(module, "BrokerState"):
+        with_epochs = tuple(
+            module.BrokerState(
+                broker_id=member, broker_epoch=epochs.broker_epoch if member == epochs.broker else broker_epoch
+            )
+            for member, broker_epoch in zip(proposal.isr, known, strict=True)
+        )
     return shaped(
         module.PartitionData,
         partition_index=proposal.partition.partition,
         leader_epoch=proposal.leader_epoch,
         new_isr=proposal.isr,
+        new_isr_with_epochs=with_epochs,
         leader_recovery_state=int(proposal.recovering),
         partition_epoch=proposal.partition_epoch,
     )
 
 
-def _answer(response: Entity) -> AnswerRequest:
-    outcomes: list[PartitionOutcome] = []
-    for topic in response.topics:
-        for each in topic.partitions:
-            recovering = bool(getattr(each, "leader_recovery_state", 0))
-            state = LeaderAndIsr(each.leader_id, each.leader_epoch, tuple(each.isr), recovering, each.partition_epoch)
-            name = TopicPartition(topic.topic_name, each.partition_index)
-            error = error_name(each.error_code)
-            outcomes.append(PartitionOutcome(name, error, state=state if error == "NONE" else None))
-    return AnswerRequest(0, error_name(response.error_code), partitions=tuple(outcomes))
+def _outcome(name: TopicPartition, each: Any) -> PartitionOutcome:
+    error = error_name(each.error_code)
+    if error != "NONE":
+        return PartitionOutcome(name, error)
+    recovering = bool(getattr(each, "leader_recovery_state", 0))
+    state = LeaderAndIsr(each.leader_id, each.leader_epoch, tuple(each.isr), recovering, each.partition_epoch)
+    return PartitionOutcome(name, state=state)

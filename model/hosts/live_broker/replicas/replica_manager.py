@@ -10,7 +10,8 @@ import msgspec
 
 from model.broker.commands import FetchState, PartitionDecision, ProposeIsr
 from model.broker.controller_requests import BrokerEpochs
-from model.broker.metadata import BrokerNode
+from model.broker.metadata import BrokerNode, MetadataImage
+from model.broker.metadata_log import LocalChanges
 from model.broker.partition import Partition
 from model.broker.settings.keys import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS, NUM_REPLICA_FETCHERS
 from model.broker.settings.settings import Settings
@@ -60,12 +61,10 @@ class ReplicaManager:
         self.on_forgotten: OnForgotten = lambda partition: None
         self._surroundings = surroundings
         self._runner = CommandRunner(held, self._doing())
-        self.failures = DiskFailures(held, surroundings.ask_zookeeper, self._runner.run)
+        self.failures = DiskFailures(held, surroundings, self._runner.run)
         self._fetchers = Fetchers(FetcherParts(held, self._address, self._runner.run, self.failures.fail_dir_of))
         self._proposals = IsrProposals(held, surroundings, self.apply)
-        self._orders = ControllerOrders(
-            held, self._runner, surroundings.ask_zookeeper, self._disk_failed, self._led, self._forgot
-        )
+        self._orders = ControllerOrders(held, self._runner, surroundings, self._disk_failed, self._led, self._forgot)
         self.fetches = Fetches(held, self.apply, self.failures.fail_dir_of)
         self.sessions = FetchSessions(settings[MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS])
         self.produces = Produces(held, self.fetches.settle_progress, self.failures.fail_dir_of)
@@ -198,6 +197,10 @@ class ReplicaManager:
     async def take_stop_replica(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
         """Stop following, and delete where told."""
         return await self._orders.stop(request, broker_epoch)
+
+    async def take_metadata(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
+        """What the metadata log says, done when this returns. The first time also of what was missed while away."""
+        await self._orders.follow_log(image, changes, is_first=is_first)
 
     async def alter_log_dirs(self, places: Mapping[TopicPartition, str]) -> Mapping[TopicPartition, str]:
         """Move replicas to these log dirs, which begins now (KIP-113). Returns Kafka's names of the errors."""

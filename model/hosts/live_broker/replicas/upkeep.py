@@ -25,7 +25,7 @@ from model.broker.settings.keys import (
     REPLICA_LAG_TIME_MAX_MS,
 )
 from model.cluster.ids import TopicPartition
-from model.hosts.live_broker.parts import AskZooKeeper
+from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.log.compaction import Compaction, cleanable_of
@@ -40,10 +40,10 @@ _LOGGER = logging.getLogger(__name__)
 class DiskFailures:
     """`run` carries out what follows; `on_last_failed` is told when no log dir is left: Kafka's process ends then."""
 
-    def __init__(self, held: HeldReplicas, ask_zookeeper: AskZooKeeper, run: Callable[[Command], None]) -> None:
+    def __init__(self, held: HeldReplicas, surroundings: Surroundings, run: Callable[[Command], None]) -> None:
         self.on_last_failed: Callable[[], None] = lambda: None
         self._held = held
-        self._ask_zookeeper = ask_zookeeper
+        self._surroundings = surroundings
         self._run = run
         self._telling: set[asyncio.Task[None]] = set()
 
@@ -73,7 +73,8 @@ class DiskFailures:
         if not dirs.online:
             _LOGGER.error("no log dir is left")
             self.on_last_failed()
-        self._tell(self._tell_controller())
+        if self._surroundings.topic_config is None:
+            self._tell(self._tell_controller())
 
     def _lose(self, names: list[TopicPartition]) -> None:
         held = self._held
@@ -97,7 +98,7 @@ class DiskFailures:
     async def _tell_controller(self) -> None:
         data = LogDirEvent(broker=self._held.broker, event=1).to_bytes()
         path = f"{LOG_DIR_EVENTS}/log_dir_event_"
-        (answer,) = await self._ask_zookeeper((Create(path, data, sequential=True),))
+        (answer,) = await self._surroundings.ask_zookeeper((Create(path, data, sequential=True),))
         if not answer.ok:
             _LOGGER.warning("the controller could not be told of the failed log dir: %s", answer.code.name)
 

@@ -11,7 +11,8 @@ from typing import Any
 from model.broker.settings.dynamic_configs import SettingsInLayers
 from model.broker.settings.settings import Settings
 from model.hosts.live_broker.apis.client_quotas import QuotaRequests
-from model.hosts.live_broker.apis.configs import CHANGES, NOTICE_KEPT_MS, Config, ConfigRequests, DynamicConfigs
+from model.hosts.live_broker.apis.config_stores import CHANGES, Config, ConfigsInZooKeeper
+from model.hosts.live_broker.apis.configs import NOTICE_KEPT_MS, ConfigRequests, DynamicConfigs
 from model.hosts.live_broker.parts import wall_clock_ms
 from model.hosts.wire.messages import shapes
 from model.hosts.wire.names import ApiKey, error_name
@@ -118,7 +119,7 @@ async def alter(ask: Asker, kind: int, name: str, *changes: tuple[str, int, str 
 
 async def test_a_setting_of_this_broker_is_written_with_a_notice() -> None:
     tree = Tree()
-    requests = ConfigRequests(2, tree.ask, lambda: SettingsInLayers(Settings()))
+    requests = ConfigRequests(2, ConfigsInZooKeeper(tree.ask), lambda: SettingsInLayers(Settings()))
     rate = ("follower.replication.throttled.rate", SET, "1000")
     async with served(requests.apis) as ask:
         assert await alter(ask, BROKER, "1", rate) == "INVALID_REQUEST"
@@ -132,7 +133,7 @@ async def test_a_setting_of_this_broker_is_written_with_a_notice() -> None:
 
 async def test_log_levels_are_this_processs_own() -> None:
     logger = logging.getLogger("tests.of.log.levels")
-    requests = ConfigRequests(2, Tree().ask, lambda: SettingsInLayers(Settings()))
+    requests = ConfigRequests(2, ConfigsInZooKeeper(Tree().ask), lambda: SettingsInLayers(Settings()))
     async with served(requests.apis) as ask:
         assert await alter(ask, BROKER_LOGGER, "2", (logger.name, SET, "ERROR")) == "NONE"
         assert logger.level == logging.ERROR
@@ -152,7 +153,7 @@ async def test_who_has_a_password_is_told_with_its_iterations() -> None:
     )
     tree.znodes["/config/users/u"] = (b'{"version":1,"config":{"producer_byte_rate":"5"}}', 0)
     module: Any = shapes(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, "request")
-    async with served(QuotaRequests(tree.ask).apis) as ask:
+    async with served(QuotaRequests(ConfigsInZooKeeper(tree.ask)).apis) as ask:
         for users, told in ((None, {"a b": ("NONE", 4096)}), (("u",), {"u": ("RESOURCE_NOT_FOUND", 0)})):
             names = None if users is None else tuple(module.UserName(name=name) for name in users)
             key = ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS

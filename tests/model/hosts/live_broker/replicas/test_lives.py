@@ -81,4 +81,4 @@ async def test_leaders_and_followers_are_told_of(cluster: Cluster) -> None:
     await cluster.create("orders", (1, 2))
     await cluster.elect(ORDERS, 2)
     await cluster.delete("orders")
-    assert told == [(ORDERS, False, 0), (ORDERS, True, 1), (ORDERS, False, -1)]
+    assert told == [(ORDERS, False, 0), (ORDERS, True, 1), (ORDERS, False, 1)]

@@ -1,12 +1,14 @@
-"""Batches of the metadata log, as an observer hands them on → a replay of what they say."""
+"""Batches of the metadata log as an observer hands them on, told to a replay record by record."""
+
+from typing import cast
 
 from model.log.records import Record, RecordBatch, records_of, scan
 from model.log.records.columns import batch_columns
+from model.metadata_log.decoder import Decoded, decode_control
 from model.metadata_log.partition_records import Values
-from model.metadata_log.replay import Replay
+from model.metadata_log.replay import SNAPSHOT_HEADER, Replay
 from model.metadata_log.topics import Place
 from model.observer.messages import LogPosition
-from model.sources.metadata_log.snapshots import control_number, header_time
 
 
 def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
@@ -42,3 +44,14 @@ def snapshot_time(data: bytes) -> int:
     first = next((batch for batch in scan(data) if isinstance(batch, RecordBatch)), None)
     record = None if first is None else next(records_of(data, first), None)
     return header_time(record.value) if isinstance(record, Record) else 0
+
+
+def control_number(key: bytes | None) -> int:
+    """The type of a control record; -1 for a key that is too short."""
+    return -1 if key is None or len(key) < 4 else int.from_bytes(key[2:4], "big", signed=True)
+
+
+def header_time(value: bytes | None) -> int:
+    """When the last record that a snapshot holds was written, as its header says, ms; 0 where it does not."""
+    found = decode_control(SNAPSHOT_HEADER, value)
+    return cast(int, found.fields["lastContainedLogTimestamp"]) if isinstance(found, Decoded) else 0

@@ -1,0 +1,176 @@
+"""A broker of ours in KRaft mode under real controllers, beside real brokers: Kafka takes it for one of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, Message, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
+from tests.harness.kraft import KraftCluster
+from tests.harness.waiting import eventually
+
+pytestmark = pytest.mark.conformance
+TOPIC, PARTITIONS = "beside", 4
+OURS = 3
+EVERYWHERE = [1, 2, OURS]
+
+
+@pytest.fixture(params=QUORUMS)
+def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
+    """Nodes 1 (which votes) and 2 are real; 3 is ours."""
+    folder = tmp_path_factory.mktemp("beside-")
+    kafka = install_or_skip(request.param.removeprefix("KRaft "))
+    with KraftCluster(kafka, folder, size=3, our_brokers=(OURS,)) as cluster:
+        yield cluster
+    shutil.rmtree(folder)
+
+
+def admin_of(address: str) -> AdminClient:
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    admin.list_topics(timeout=20)
+    return admin
+
+
+def states(cluster: KraftCluster, *asked: int) -> dict[int, tuple[int, list[int]]]:
+    """Partition → leader, ISR, as these nodes tell it."""
+    topic = admin_of(cluster.address(*asked)).list_topics(TOPIC, timeout=20).topics[TOPIC]
+    return {number: (each.leader, sorted(each.isrs)) for number, each in topic.partitions.items()}
+
+
+def wait_for_isr(cluster: KraftCluster, isr: list[int], *asked: int) -> dict[int, tuple[int, list[int]]]:
+    """The states, once all partitions have this ISR and are led by one of it."""
+
+    def told() -> dict[int, tuple[int, list[int]]] | None:
+        found = states(cluster, *asked)
+        return found if all(each == isr and leader in isr for leader, each in found.values()) else None
+
+    return eventually(told, f"ISR {isr}", standing=lambda: states(cluster, *asked))
+
+
+class Client:
+    """What was acknowledged by all in sync has to be read again."""
+
+    def __init__(self, cluster: KraftCluster) -> None:
+        self._cluster = cluster
+        self.sent: set[bytes] = set()
+
+    def produce(self, count: int) -> None:
+        producer = Producer({"bootstrap.servers": self._cluster.bootstrap, "enable.idempotence": True, "log_level": 0})
+
+        def told(error: KafkaError | None, message: Message[bytes, bytes]) -> None:
+            if error is None:
+                self.sent.add(message.value() or b"")
+
+        first = len(self.sent)
+        for number in range(first, first + count):
+            producer.produce(TOPIC, b"%d" % number, on_delivery=told, partition=number % PARTITIONS)
+        assert producer.flush(60) == 0
+        assert len(self.sent) == first + count
+
+    def consume(self, group: str) -> None:
+        settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+        consumer = Consumer({**settings, "log_level": 0})
+        consumer.subscribe([TOPIC])
+        found: set[bytes] = set()
+
+        def is_all() -> bool:
+            message = consumer.poll(1)
+            if message is not None and message.error() is None:
+                found.add(message.value() or b"")
+            return found >= self.sent
+
+        eventually(is_all, "all records", standing=lambda: f"{len(found)} of {len(self.sent)}")
+        consumer.close()
+        assert found == self.sent
+
+
+def test_it_serves_dies_and_comes_back_beside_real_brokers(beside: KraftCluster) -> None:
+    client = Client(beside)
+    topic = NewTopic(TOPIC, PARTITIONS, 3, config={"min.insync.replicas": "1"})
+    admin = admin_of(beside.address(OURS))
+    admin.create_topics([topic])[TOPIC].result(60)
+    led = wait_for_isr(beside, EVERYWHERE)
+    assert {leader for leader, _ in led.values()} == set(EVERYWHERE)
+    client.produce(200)
+    beside.kill(OURS)
+    wait_for_isr(beside, [1, 2], 1, 2)
+    client.produce(200)
+    beside.restore()
+    wait_for_isr(beside, EVERYWHERE, OURS)
+    beside.kill(2)
+    wait_for_isr(beside, [1, OURS], 1, OURS)
+    client.produce(200)
+    beside.restore()
+    wait_for_isr(beside, EVERYWHERE)
+    client.consume("librdkafka")
+    beside.stop(OURS)
+    wait_for_isr(beside, [1, 2], 1, 2)
+    assert "All is on disk" in beside.log(OURS)
+    beside.restore()
+    wait_for_isr(beside, EVERYWHERE)
+    logs = {node: log_bytes(beside, node) for node in EVERYWHERE}
+    assert logs[1] == logs[2] == logs[OURS]
+    assert "Traceback" not in beside.log(OURS)
+    assert errors_of(beside) == []
+
+
+def log_bytes(cluster: KraftCluster, node: int) -> dict[int, bytes]:
+    """What the node's logs of the topic have, by partition."""
+    folders = {number: cluster.folder / f"node-{node}" / "logs" / f"{TOPIC}-{number}" for number in range(PARTITIONS)}
+    return {
+        number: b"".join(path.read_bytes() for path in sorted(folder.glob("*.log")))
+        for number, folder in folders.items()
+    }
+
+
+def errors_of(cluster: KraftCluster) -> list[str]:
+    """What real nodes complain of, but for what they do among themselves, too: new partitions of a topic that is not
+    new, and Log4j's own words."""
+    lines = [line for node in (1, 2) for line in cluster.log(node).splitlines()]
+    told = [line for line in lines if re.search(r"\bERROR\b", line)]
+    among_themselves = ("to exist, but it was missing. Creating", "Reconfiguration failed")
+    return [line for line in told if not any(words in line for words in among_themselves)]
+
+
+def test_kafkas_own_clients_and_tools_work_through_it(beside: KraftCluster) -> None:
+    tools = Commands(Target(beside.kafka, beside.folder, "", beside.address(OURS)))
+    tools.create(TOPIC, {0: (OURS, 1), 1: (1, OURS)})
+    tools.produce(TOPIC, ["a", "b", "c"])
+    assert sorted(tools.consume(TOPIC, 3)) == ["a", "b", "c"]
+    tools.configure(TOPIC, retention_ms="7200000")
+    eventually(lambda: "retention.ms=7200000" in tools.configuration(TOPIC), "the setting")
+    tools.add_partitions(TOPIC, 3)
+    eventually(lambda: len(states(beside)) == 3, "a third partition")
+    tools.reassign(TOPIC, {0: (2, OURS), 1: (2, 1)})
+    eventually(lambda: [isr for _, isr in states(beside).values()][:2] == [[2, OURS], [1, 2]], "the new replicas")
+    tools.elect_preferred(TOPIC, [0, 1])
+    eventually(lambda: [leader for leader, _ in states(beside).values()][:2] == [2, 2], "the preferred leaders")
+    assert not (beside.folder / f"node-{OURS}" / "logs" / f"{TOPIC}-1").exists()
+    by_real = Commands(Target(beside.kafka, beside.folder, "", beside.address(1, 2)))
+    assert without_elr(by_real.describe_text(TOPIC)) == without_elr(tools.describe_text(TOPIC))
+    tools.delete(TOPIC)
+    eventually(lambda: TOPIC not in admin_of(beside.bootstrap).list_topics(timeout=20).topics, "the topic to go")
+    assert errors_of(beside) == []
+
+
+def without_elr(described: str) -> str:
+    """Eligible leader replicas are told by DescribeTopicPartitions alone, which ours does not serve."""
+    return re.sub(r"\tElr: .*", "", described)
+
+
+class Target(NamedTuple):
+    """For `Commands`: the cluster as one of its brokers tells it."""
+
+    kafka: Installation
+    folder: Path
+    zookeeper: str
+    bootstrap: str

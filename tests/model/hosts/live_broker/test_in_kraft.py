@@ -1,0 +1,116 @@
+"""Three brokers under three controllers, all ours, each a process: served by librdkafka while any of them dies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (
+    AlterConfigOpType,  # pyright: ignore[reportPrivateImportUsage]
+    ConfigEntry,  # pyright: ignore[reportPrivateImportUsage]
+    ConfigResource,  # pyright: ignore[reportPrivateImportUsage]
+)
+from confluent_kafka.cimpl import NewTopic
+
+from tests.harness.host_processes import host
+from tests.harness.kafka import free_ports
+from tests.harness.logged_process import LoggedProcess
+from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, Ledger, OurKraft, admin_of
+from tests.harness.waiting import eventually
+
+
+@pytest.fixture
+def kraft(tmp_path: Path) -> Iterator[OurKraft]:
+    cluster = OurKraft(tmp_path)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.kill()
+
+
+def test_nothing_acknowledged_is_lost_while_brokers_and_controllers_die(kraft: OurKraft) -> None:
+    topic = NewTopic(TOPIC, PARTITIONS, 3, config={"min.insync.replicas": "2"})
+    admin = admin_of(kraft)
+    admin.create_topics([topic])[TOPIC].result(60)
+    kraft.wait_for_isr(*BROKERS)
+    ledger = Ledger(kraft)
+    ledger.produce(100)
+    kraft.brokers[11].kill()
+    kraft.wait_for_isr(12, 13)
+    ledger.produce(100)
+    kraft.controllers[kraft.active()].kill()
+    ledger.produce(100)
+    kraft.brokers[11].start()
+    kraft.wait_for_isr(*BROKERS)
+    assert kraft.brokers[12].stop() == 0
+    kraft.wait_for_isr(11, 13)
+    ledger.produce(100)
+    ledger.audit()
+    assert "Traceback" not in "".join(broker.log for broker in kraft.brokers.values())
+
+
+def test_what_is_asked_of_any_broker_is_done_by_the_controller(kraft: OurKraft) -> None:
+    admin = admin_of(kraft, 12)
+    admin.create_topics([NewTopic(TOPIC, 1, 3)])[TOPIC].result(60)
+    kraft.wait_for_isr(*BROKERS)
+    entry = ConfigEntry("retention.ms", "7200000", incremental_operation=AlterConfigOpType.SET)
+    changed = ConfigResource(ConfigResource.Type.TOPIC, TOPIC, incremental_configs=[entry])
+    admin.incremental_alter_configs([changed])[changed].result(60)
+    asked = ConfigResource(ConfigResource.Type.TOPIC, TOPIC)
+
+    def is_set() -> bool:
+        other = admin_of(kraft, 13)
+        told = other.describe_configs([asked])[asked].result(60)
+        return told["retention.ms"].value == "7200000"
+
+    eventually(is_set, "the setting everywhere")
+    with pytest.raises(KafkaException, match="TOPIC_ALREADY_EXISTS"):
+        admin.create_topics([NewTopic(TOPIC, 1, 3)])[TOPIC].result(60)
+    admin.delete_topics([TOPIC])[TOPIC].result(60)
+    eventually(lambda: TOPIC not in admin_of(kraft).list_topics(timeout=20).topics, "the topic to go")
+    folders = [kraft.brokers[broker]._log.parent / "logs" / f"{TOPIC}-0" for broker in BROKERS]
+    eventually(lambda: not any(folder.exists() for folder in folders), "its logs to go")
+
+
+def test_a_topic_that_is_deleted_while_a_broker_is_away_leaves_nothing_there(kraft: OurKraft) -> None:
+    admin = admin_of(kraft)
+    admin.create_topics([NewTopic(TOPIC, 1, 3)])[TOPIC].result(60)
+    kraft.wait_for_isr(*BROKERS)
+    kraft.brokers[13].kill()
+    admin.delete_topics([TOPIC])[TOPIC].result(60)
+    log = kraft.brokers[13]._log.parent / "logs" / f"{TOPIC}-0"
+    assert log.exists()
+    kraft.brokers[13].start()
+    eventually(lambda: not log.exists(), "the stray log to go")
+
+
+def test_a_broker_that_is_no_one_here_is_told_so(kraft: OurKraft, tmp_path: Path) -> None:
+    properties = tmp_path / "broker-11" / "server.properties"
+    stranger = tmp_path / "stranger.properties"
+    text = properties.read_text().replace("node.id=11", "node.id=19").replace(str(kraft.ports[11]), "0")
+    stranger.write_text(text.replace("broker-11/logs", "elsewhere"))
+    logs = tmp_path / "elsewhere"
+    logs.mkdir()
+    (logs / "meta.properties").write_text("version=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAOQ\nnode.id=19\n")
+    process = LoggedProcess(host("live_broker", str(stranger)), tmp_path / "stranger.log")
+    process.start()
+    assert process.exit_code() == 1
+    assert "INCONSISTENT_CLUSTER_ID" in process.log or "another cluster" in process.log
+    assert json.loads(kraft.brokers[11].wait_for(r'^\{"broker_id".*\}$'))["broker_id"] == 11
+
+
+def test_a_broker_that_finds_no_controller_ends_in_order_when_told_to(tmp_path: Path) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        f"process.roles=broker\nnode.id=11\ncontroller.quorum.bootstrap.servers=127.0.0.1:{next(free_ports())}\n"
+        f"listeners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path / 'logs'}\n"
+    )
+    broker = LoggedProcess(host("live_broker", str(properties)), tmp_path / "broker.log")
+    broker.start()
+    broker.wait_for(r'^\{"listening".*\}$')
+    assert broker.stop() == 0
+    assert "All is on disk" in broker.log
