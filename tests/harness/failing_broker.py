@@ -4,14 +4,14 @@ It is run by its path: `python …/failing_broker.py SERVER.PROPERTIES`.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
 from model.hosts.live_broker.__main__ import main
 from model.hosts.live_broker.identity import Listening
 from model.hosts.wire.fields import Entity
-from model.hosts.wire.server import Answers, Api, Paces, Request
+from model.hosts.wire.server import NO_FEATURES, Answers, Api, Features, Paces, Request
 
 _FAIL = Path(sys.argv[1]).with_name("fail")
 _start = Listening.start
@@ -27,8 +27,10 @@ def _failing(answer: Answers) -> Answers:
     return told
 
 
-async def start(self: Listening, apis: Mapping[int, Api], pace: Paces) -> None:
-    await _start(self, {key: api._replace(answer=_failing(api.answer)) for key, api in apis.items()}, pace)
+async def start(
+    self: Listening, apis: Mapping[int, Api], pace: Paces, features: Callable[[], Features] = lambda: NO_FEATURES
+) -> None:
+    await _start(self, {key: api._replace(answer=_failing(api.answer)) for key, api in apis.items()}, pace, features)
 
 
 Listening.start = start
