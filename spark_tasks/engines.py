@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 from platformdirs import user_state_path
 
-from model.analyses.analysis import Analysis, Arrays, Course, Kernel
+from model.analyses.analysis import Analysis, Arrays, Kernel, RunInProcess
 from model.analyses.engine_costs import (
     TASKS_HERE,
     EngineCosts,
@@ -52,7 +52,7 @@ OnProgress = Callable[[str], None]
 class _Run:
     """One question on its way."""
 
-    course: Course
+    course: RunInProcess
     kind: Kind
     began_s: float = field(default_factory=time.perf_counter)
     why: str = ""
@@ -95,7 +95,7 @@ def _begun(
     analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, kind: Kind, costs: EngineCosts, fewest: int
 ) -> _Run:
     """Divided into so many tasks at least. Raises AnalysisError."""
-    course = Course(analysis, arrays, parameters, time.perf_counter)
+    course = RunInProcess(analysis, arrays, parameters, time.perf_counter)
     course.divide(tasks_here(costs, work_of(course), fewest))
     return _Run(course, kind, why="" if kind == "auto" else AS_ASKED)
 

@@ -1,6 +1,6 @@
 """What the Spark process and its client tell each other (`model.hosts.child_process`): options, status, orders.
 
-The client's first message is `Begin`, its questions are `Run` and `Cancel`. The process tells its status whenever it
+The client's first message is `Begin`, its questions are `RunJob` and `Cancel`. The process tells its status whenever it
 changed. After a status `failed` it ends. Values only.
 """
 
@@ -70,7 +70,7 @@ class Begin(msgspec.Struct, frozen=True):
     folder: str
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Run an analysis of the registry on the arrays of a file; answered by a JobResult."""
 
     tag: str

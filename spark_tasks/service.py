@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import msgspec
 
 from model.analyses import JobCancelled
-from model.hosts.child_process import Garbled, Owner
+from model.hosts.child_process import Garbled, ParentProcess
 from model.hosts.process import crash_line
 from model.sandbox.java import Java, find_java, pyspark_jars_folder
 from model.sandbox.processes import GuardedFolder, SandboxError, temporary_folder
@@ -30,7 +30,7 @@ from spark_tasks.messages import (
     JobFailed,
     JobResult,
     JobStatus,
-    Run,
+    RunJob,
     SparkLost,
     SparkOptions,
     SparkStatus,
@@ -85,13 +85,13 @@ AGAIN_EVERY_S, TIMES = 0.05, 7
 @dataclass
 class _Job:
     name: str
-    run: Run
+    run: RunJob
     began_s: float
     cancelled: asyncio.Event
     submitted: bool = False
 
 
-class Jobs:
+class JobRunner:
     """From `run` to its result."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Jobs:
         """The session serves: jobs that wait for it begin."""
         self._spark.set_result(spark)
 
-    async def run(self, number: int, run: Run) -> JobResult:
+    async def run(self, number: int, run: RunJob) -> JobResult:
         """The result. Raises JobCancelled, JobFailed, SparkLost."""
         job = _Job(f"kdrill-{number}", run, time.monotonic(), asyncio.Event())
         self._jobs[number] = job
@@ -261,7 +261,7 @@ def serve(output: BinaryIO) -> None:
 
 
 async def _serve(output: BinaryIO) -> None:
-    owner = await Owner.of(output)
+    owner = await ParentProcess.of(output)
     try:
         begin = await owner.first(Begin)
     except Garbled as error:
@@ -269,7 +269,7 @@ async def _serve(output: BinaryIO) -> None:
     else:
         if begin is not None:
             os.nice(begin.options.nice)  # Java and local workers inherit it
-            service = Service(begin, owner)
+            service = SparkService(begin, owner)
             work = asyncio.create_task(service.run())
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, work.cancel)
             with suppress(asyncio.CancelledError):
@@ -278,15 +278,15 @@ async def _serve(output: BinaryIO) -> None:
     await owner.flush()
 
 
-class Service:
+class SparkService:
     """One session and its jobs."""
 
-    def __init__(self, begin: Begin, owner: Owner) -> None:
+    def __init__(self, begin: Begin, owner: ParentProcess) -> None:
         self._options = begin.options
         self._folder = GuardedFolder(Path(begin.folder))
         self._owner = owner
         self._session = SparkSession(begin.options, self._folder)
-        self._jobs = Jobs()
+        self._jobs = JobRunner()
         self._status = SparkStatus()
         self._began_s = time.monotonic()
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -297,7 +297,7 @@ class Service:
         """Take orders until they end, or Spark does."""
         self._owner.spawn(self._open())
         self._owner.spawn(self._look())
-        kinds = cast("type[Run | Cancel]", Run | Cancel)
+        kinds = cast("type[RunJob | Cancel]", RunJob | Cancel)
         listening = asyncio.create_task(self._owner.answer_all(kinds, self._answer, self._why_not))
         await asyncio.wait([listening, self._lost], return_when=asyncio.FIRST_COMPLETED)
         listening.cancel()
@@ -326,7 +326,7 @@ class Service:
             self._archive.begin_later()
             self._lose(await asyncio.to_thread(self._session.wait))
 
-    async def _answer(self, order: Run | Cancel) -> JobResult | None:
+    async def _answer(self, order: RunJob | Cancel) -> JobResult | None:
         if isinstance(order, Cancel):
             self._jobs.cancel(order.tag)
             return None

@@ -19,7 +19,7 @@ from model.analyses import JobCancelled
 from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co
 from model.hosts.child_process import FAREWELL_S, AskedChild
 from model.sandbox.processes import temporary_folder
-from spark_tasks.messages import Begin, Cancel, JobFailed, JobResult, Run, SparkLost, SparkOptions, SparkStatus
+from spark_tasks.messages import Begin, Cancel, JobFailed, JobResult, RunJob, SparkLost, SparkOptions, SparkStatus
 
 
 @dataclass
@@ -128,7 +128,7 @@ class SparkProcess:
         """Returns once Spark serves. Raises SparkLost."""
         await asyncio.shield(self._ready)
 
-    async def run(self, run: Run) -> JobResult:
+    async def run(self, run: RunJob) -> JobResult:
         """The result's JSON, or a file of it. Raises JobCancelled, JobFailed, SparkLost."""
         self._running.add(run.tag)
         try:
@@ -256,7 +256,7 @@ class SparkClient:
         process = self._running()
         if process.has(tag):
             raise JobFailed(f"{tag}: a job of this name runs already")
-        run = Run(tag=tag, analysis=analysis.name, arrays="", parameters=msgspec.json.encode(parameters))
+        run = RunJob(tag=tag, analysis=analysis.name, arrays="", parameters=msgspec.json.encode(parameters))
         try:
             async with AsyncExitStack() as files:
                 if rest is not None:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from model.analyses.analysis import Analysis, Arrays, Wave
-from model.hosts.child_process import AskedChild, Garbled, Owner, output_for_messages
+from model.hosts.child_process import AskedChild, Garbled, ParentProcess, output_for_messages
 from model.hosts.process import crash_line, tell_no_values
 from model.sandbox.processes import temporary_folder
-from spark_tasks.messages import JobFailed, JobResult, Run, SparkStatus
+from spark_tasks.messages import JobFailed, JobResult, RunJob, SparkStatus
 from spark_tasks.spark_client import ArrayFiles, EngineResult, Kind
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Worker:
             self._is_open = True
             self._child.begin("")
             await self._child.open(_nothing, _its_end)
-        await self._child.ask(Run(tag="", analysis="", arrays="", parameters=b"", left=()), JobResult)
+        await self._child.ask(RunJob(tag="", analysis="", arrays="", parameters=b"", left=()), JobResult)
 
     async def play(
         self, analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, units: Sequence[int]
@@ -65,7 +65,7 @@ class Worker:
         """
         async with self._files.of(arrays) as file:
             asked = msgspec.json.encode(parameters)
-            run = Run(tag="", analysis=analysis.name, arrays=str(file), parameters=asked, left=tuple(units))
+            run = RunJob(tag="", analysis=analysis.name, arrays=str(file), parameters=asked, left=tuple(units))
             became = await self._child.ask(run, JobResult)
         if became.failed is not None:
             raise JobFailed(became.failed)
@@ -174,17 +174,17 @@ def main() -> None:
 
 async def _serve(output: Any) -> None:
     os.nice(NICE)
-    owner, turn = await Owner.of(output), asyncio.Lock()
+    owner, turn = await ParentProcess.of(output), asyncio.Lock()
 
-    async def answer(run: Run) -> JobResult:
+    async def answer(run: RunJob) -> JobResult:
         async with turn:
             return await asyncio.to_thread(_played, run)
 
     if await owner.first(str) is not None:
-        await owner.answer_all(Run, answer, crash_line)
+        await owner.answer_all(RunJob, answer, crash_line)
 
 
-def _played(run: Run) -> JobResult:
+def _played(run: RunJob) -> JobResult:
     from spark_tasks.registry import KernelTask  # noqa: PLC0415 - takes pyarrow, which the owner need not load
 
     if not run.left:

@@ -12,7 +12,7 @@ import msgspec
 
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Found, Proposal, Step, ZnodeWrite, create, put
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import ConfigChanged, Record
+from model.cluster.records import ClusterRecord, ConfigChanged
 from model.cluster.texts import HIDDEN, is_sensitive
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.configs import BARE_TOPIC, DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config
@@ -112,7 +112,7 @@ def alter_configs(basis: Basis, wish: ConfigWish, remarks: Sequence[str] = ()) -
     )
 
 
-def _leads_to(wish: ConfigWish, after: Mapping[str, str]) -> tuple[Record, ...]:
+def _leads_to(wish: ConfigWish, after: Mapping[str, str]) -> tuple[ClusterRecord, ...]:
     matters = wish.kind == "topics" and not _OF_SAFETY.isdisjoint((*wish.add, *wish.remove))
     return (ConfigChanged(entity=wish.entity, config=after),) if matters else ()
 

@@ -71,7 +71,7 @@ def _deletion_steps(basis: Basis, group: GroupImage) -> tuple[Step, ...]:
     return tuple(delete(found, path) for path in paths)
 
 
-class LogOffsets(msgspec.Struct, frozen=True):
+class OffsetRange(msgspec.Struct, frozen=True):
     """A log's first offset and the one behind its last; `at_time` is the first record's not before the time asked."""
 
     start: int
@@ -87,7 +87,7 @@ class Landing(msgspec.Struct, frozen=True):
 
 
 def landing(
-    reset: Reset, committed: Mapping[TopicPartition, int], logs: Mapping[TopicPartition, LogOffsets]
+    reset: Reset, committed: Mapping[TopicPartition, int], logs: Mapping[TopicPartition, OffsetRange]
 ) -> Landing:
     """The new offset of each partition in `logs`, within its log. Raises ActionRefused as Kafka's tool fails."""
     offsets: dict[TopicPartition, int] = {}
@@ -142,7 +142,7 @@ def reset_offsets(basis: Basis, key: str, where: Landing) -> Proposal:
     )
 
 
-def _wanted(reset: Reset, partition: TopicPartition, committed: int | None, log: LogOffsets) -> int:
+def _wanted(reset: Reset, partition: TopicPartition, committed: int | None, log: OffsetRange) -> int:
     match reset.target:
         case "to-earliest":
             return log.start

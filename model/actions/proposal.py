@@ -11,7 +11,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.cluster.topic_image import TopicImage, unpadded
 from model.controller import Refusal
 from model.controller.generations import LATEST, Generation
@@ -63,7 +63,7 @@ class Proposal(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     type_to_confirm: str = ""
     rollback: str = ""
-    leads_to: tuple[Record, ...] = ()
+    leads_to: tuple[ClusterRecord, ...] = ()
 
 
 class ActionRefused(Exception):  # noqa: N818 - reads as a fact

@@ -87,7 +87,7 @@ def to_restore(kept: Settings, ours: Sequence[Settings], now: Mapping[str, Mappi
 Route = Literal["zookeeper", "admin"]
 
 
-class Move(msgspec.Struct, frozen=True, gc=False):
+class ReplicaMove(msgspec.Struct, frozen=True, gc=False):
     """The replicas of one partition, preferred leader first."""
 
     topic: str
@@ -100,14 +100,14 @@ class Move(msgspec.Struct, frozen=True, gc=False):
         return TopicPartition(self.topic, self.partition)
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class ReassignmentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for. `ends` are the ends of its batches in `moves`; `rate`: bytes/s a broker, or None."""
 
     source: str
     plan: str
     begun_ms: int
     route: Route
-    moves: tuple[Move, ...]
+    moves: tuple[ReplicaMove, ...]
     ends: tuple[int, ...]
     rate: int | None = None
 
@@ -115,7 +115,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 class RunState(msgspec.Struct, frozen=True, kw_only=True):
     """How far it is; with the cluster beside it, all that is needed to go on."""
 
-    run: Run
+    run: ReassignmentPlan
     phase: Literal["running", "clearing", "ended"] = "running"
     wish: Literal["go", "pause", "cancel"] = "go"
     is_back: bool = False
@@ -165,7 +165,7 @@ class ObservedCluster(msgspec.Struct, frozen=True):
     """ZooKeeper's one place for reassignments is in use."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedReads(msgspec.Struct, frozen=True):
     """What to look at: partitions, and entities whose configs are needed."""
 
     partitions: tuple[TopicPartition, ...]
@@ -178,13 +178,13 @@ class Seen(msgspec.Struct, frozen=True):
     observed: ObservedCluster
 
 
-class Refused(msgspec.Struct, frozen=True):
+class CommandRefused(msgspec.Struct, frozen=True):
     """The last command was not taken, or it is not known whether it was."""
 
     said: str
 
 
-class Asked(msgspec.Struct, frozen=True):
+class OperatorDecided(msgspec.Struct, frozen=True):
     """The operator decided otherwise. `rate` for `throttle`: bytes/s."""
 
     wish: Literal["go", "pause", "cancel", "roll-back", "throttle"]
@@ -197,11 +197,11 @@ class SetConfigs(msgspec.Struct, frozen=True):
     values: Settings
 
 
-class Begin(msgspec.Struct, frozen=True):
+class BeginMove(msgspec.Struct, frozen=True):
     """Ask for these replicas."""
 
     goals: Mapping[TopicPartition, tuple[int, ...]]
 
 
-Event = Seen | Refused | Asked
-Command = SetConfigs | Begin
+Event = Seen | CommandRefused | OperatorDecided
+Command = SetConfigs | BeginMove

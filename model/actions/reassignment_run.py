@@ -33,28 +33,30 @@ class Decision(msgspec.Struct, frozen=True):
     """Nothing goes on by itself: the operator has to look."""
 
 
-def started(run: reassignment.Run) -> reassignment.RunState:
+def started(run: reassignment.ReassignmentPlan) -> reassignment.RunState:
     """A run that has not begun."""
     return reassignment.RunState(run=run, rate=run.rate, rates=() if run.rate is None else (run.rate,))
 
 
-def wanted(state: reassignment.RunState) -> reassignment.Wanted:
+def wanted(state: reassignment.RunState) -> reassignment.WantedReads:
     """What the next decision needs to know."""
     needs_configs = state.phase == "clearing" or (state.rate is not None and not state.is_throttled)
-    return reassignment.Wanted(tuple(move.name for move in _reached(state)), _entities(state) if needs_configs else ())
+    return reassignment.WantedReads(
+        tuple(move.name for move in _reached(state)), _entities(state) if needs_configs else ()
+    )
 
 
-def wanted_by_all(state: reassignment.RunState) -> reassignment.Wanted:
+def wanted_by_all(state: reassignment.RunState) -> reassignment.WantedReads:
     """What all decisions to come need to know together."""
-    return reassignment.Wanted(tuple(move.name for move in state.run.moves), _entities(state))
+    return reassignment.WantedReads(tuple(move.name for move in state.run.moves), _entities(state))
 
 
 def decide(state: reassignment.RunState, event: reassignment.Event) -> Decision:
     """The next step."""
     match event:
-        case reassignment.Refused():
+        case reassignment.CommandRefused():
             return Decision(msgspec.structs.replace(state, reason=event.said), event.said)
-        case reassignment.Asked():
+        case reassignment.OperatorDecided():
             return _asked(state, event)
         case reassignment.Seen() if state.phase == "running":
             return _go_on(state, event.observed)
@@ -76,7 +78,7 @@ def outcome(state: reassignment.RunState) -> str:
     return f"{said}, but for {listed(map(str, state.foreign))}, which somebody else changed" if state.foreign else said
 
 
-def _asked(state: reassignment.RunState, asked: reassignment.Asked) -> Decision:
+def _asked(state: reassignment.RunState, asked: reassignment.OperatorDecided) -> Decision:
     replace = msgspec.structs.replace
     if asked.wish == "throttle":
         if state.phase == "ended":
@@ -120,8 +122,8 @@ def _go_on(state: reassignment.RunState, observed: reassignment.ObservedCluster)
 def _begin(
     state: reassignment.RunState,
     observed: reassignment.ObservedCluster,
-    left: list[reassignment.Move],
-    moving: list[reassignment.Move],
+    left: list[reassignment.ReplicaMove],
+    moving: list[reassignment.ReplicaMove],
 ) -> Decision:
     now = observed.partitions
     said = _progress(state, len(left))
@@ -138,7 +140,7 @@ def _begin(
         why = state.reason or "the controller does not take it"
         return Decision(state, f"{said}; asked {MOST_ATTEMPTS} times in vain: {why}", is_stuck=True)
     state = msgspec.structs.replace(state, attempts=state.attempts + 1)
-    return Decision(state, said, reassignment.Begin({move.name: _goal(state, move) for move in ready}))
+    return Decision(state, said, reassignment.BeginMove({move.name: _goal(state, move) for move in ready}))
 
 
 def _cancel(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> Decision:
@@ -157,7 +159,7 @@ def _cancel(state: reassignment.RunState, observed: reassignment.ObservedCluster
         why = state.reason or "the controller does not take it"
         return Decision(state, f"{many} cannot be taken back: asked {MOST_ATTEMPTS} times: {why}", is_stuck=True)
     return Decision(
-        msgspec.structs.replace(state, attempts=state.attempts + 1), f"takes {many} back", reassignment.Begin(back)
+        msgspec.structs.replace(state, attempts=state.attempts + 1), f"takes {many} back", reassignment.BeginMove(back)
     )
 
 
@@ -189,13 +191,13 @@ def _setting(state: reassignment.RunState, values: reassignment.Settings, said: 
     return Decision(msgspec.structs.replace(state, attempts=attempts), said, reassignment.SetConfigs(some))
 
 
-def _batch(state: reassignment.RunState) -> tuple[reassignment.Move, ...]:
+def _batch(state: reassignment.RunState) -> tuple[reassignment.ReplicaMove, ...]:
     ends = (0, *state.run.ends)
     place = len(state.run.ends) - 1 - state.batch if state.is_back else state.batch
     return state.run.moves[ends[place] : ends[place + 1]]
 
 
-def _reached(state: reassignment.RunState) -> tuple[reassignment.Move, ...]:
+def _reached(state: reassignment.RunState) -> tuple[reassignment.ReplicaMove, ...]:
     """What may be under way: the batch, and on the way back those before it too, which were begun on the way there."""
     if not state.is_back:
         return _batch(state)
@@ -204,27 +206,31 @@ def _reached(state: reassignment.RunState) -> tuple[reassignment.Move, ...]:
 
 def _under_way(
     state: reassignment.RunState, now: Mapping[TopicPartition, reassignment.PartitionNow]
-) -> list[reassignment.Move]:
+) -> list[reassignment.ReplicaMove]:
     known = (move for move in _reached(state) if move.name in now and move.name not in state.foreign)
     return [move for move in known if now[move.name].is_moving]
 
 
-def _goal(state: reassignment.RunState, move: reassignment.Move) -> tuple[int, ...]:
+def _goal(state: reassignment.RunState, move: reassignment.ReplicaMove) -> tuple[int, ...]:
     return move.before if state.is_back else move.after
 
 
-def _origin(state: reassignment.RunState, move: reassignment.Move) -> tuple[int, ...]:
+def _origin(state: reassignment.RunState, move: reassignment.ReplicaMove) -> tuple[int, ...]:
     return move.after if state.is_back else move.before
 
 
 def _is_there(
-    state: reassignment.RunState, move: reassignment.Move, now: Mapping[TopicPartition, reassignment.PartitionNow]
+    state: reassignment.RunState,
+    move: reassignment.ReplicaMove,
+    now: Mapping[TopicPartition, reassignment.PartitionNow],
 ) -> bool:
     found = now[move.name]
     return not found.is_moving and found.replicas == _goal(state, move)
 
 
-def _is_foreign(state: reassignment.RunState, move: reassignment.Move, now: reassignment.PartitionNow | None) -> bool:
+def _is_foreign(
+    state: reassignment.RunState, move: reassignment.ReplicaMove, now: reassignment.PartitionNow | None
+) -> bool:
     """What was left half-way is ours: all old and new replicas before 2.4, and any of them once it is to go back."""
     if now is None or now.is_moving or now.replicas in (move.before, move.after):
         return now is None
@@ -256,7 +262,7 @@ def _before_us(state: reassignment.RunState, now: Mapping[TopicPartition, reassi
 
 def _slowest(
     state: reassignment.RunState,
-    moving: list[reassignment.Move],
+    moving: list[reassignment.ReplicaMove],
     now: Mapping[TopicPartition, reassignment.PartitionNow],
 ) -> str:
     """Who is waited for, of one partition."""
@@ -274,7 +280,7 @@ def _throttle_of(state: reassignment.RunState, rate: int, *, is_back: bool) -> r
     return reassignment.throttle_of((_copying(move, is_back=is_back) for move in state.run.moves), rate)
 
 
-def _copying(move: reassignment.Move, *, is_back: bool) -> reassignment.Copying:
+def _copying(move: reassignment.ReplicaMove, *, is_back: bool) -> reassignment.Copying:
     """Going back, what is still on its way there keeps its throttle."""
     new = tuple(broker for broker in move.after if broker not in move.before)
     if not is_back:

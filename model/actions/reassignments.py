@@ -36,7 +36,7 @@ from model.znodes.topics import (
 
 def calls_of(command: reassignment.Command, observed: reassignment.ObservedCluster) -> tuple[ApiCall, ...]:
     """The requests; that replicas are still those of `observed` is checked when they are sent."""
-    if isinstance(command, reassignment.Begin):
+    if isinstance(command, reassignment.BeginMove):
         topics: dict[str, dict[str, list[int]]] = {}
         for name, goal in command.goals.items():
             topics.setdefault(name.topic, {})[str(name.partition)] = list(goal)
@@ -55,14 +55,16 @@ def calls_of(command: reassignment.Command, observed: reassignment.ObservedClust
     return (ApiCall("IncrementalAlterConfigs", {"resources": resources}),)
 
 
-def paths_to_read(wanted: reassignment.Wanted) -> list[str]:
+def paths_to_read(wanted: reassignment.WantedReads) -> list[str]:
     """The znodes to read for an `ObservedCluster`; who is alive is in the children of /brokers/ids."""
     topics = dict.fromkeys(topic_path(name.topic) for name in wanted.partitions)
     states = (partition_state_path(*name) for name in wanted.partitions)
     return [REASSIGNMENTS, *topics, *states, *map(config_path, wanted.entities)]
 
 
-def observed_cluster(found: Found, alive: Iterable[str], wanted: reassignment.Wanted) -> reassignment.ObservedCluster:
+def observed_cluster(
+    found: Found, alive: Iterable[str], wanted: reassignment.WantedReads
+) -> reassignment.ObservedCluster:
     """How it stands. Raises ActionRefused where a znode cannot be read."""
     asked = _asked(found)
     topics = {name.topic: _topic(found, name.topic) for name in wanted.partitions}
@@ -84,7 +86,7 @@ def writes_of(command: reassignment.Command, image: ClusterImage, found: Found) 
     return _begin(command, found)
 
 
-def _begin(command: reassignment.Begin, found: Found) -> tuple[ZnodeWrite, ...]:
+def _begin(command: reassignment.BeginMove, found: Found) -> tuple[ZnodeWrite, ...]:
     entries = (
         ReassignmentEntry(topic=name.topic, partition=name.partition, replicas=goal)
         for name, goal in command.goals.items()
@@ -216,7 +218,7 @@ def commands_of(
 
 def unthrottled_if_idle(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> reassignment.RunState:
     """Without a throttle where none was set yet and nothing is to begin any more."""
-    if state.kept or any(isinstance(command, reassignment.Begin) for command, _ in commands_of(state, observed)):
+    if state.kept or any(isinstance(command, reassignment.BeginMove) for command, _ in commands_of(state, observed)):
         return state
     return msgspec.structs.replace(state, rate=None, rates=())
 
@@ -235,7 +237,7 @@ def proposal_of(
     begun = {
         name: goal
         for command in given
-        if isinstance(command, reassignment.Begin)
+        if isinstance(command, reassignment.BeginMove)
         for name, goal in command.goals.items()
     }
     waiting = [] if state.wish == "cancel" else [m for m in state.run.moves if _waits(state, observed, m, begun)]
@@ -266,14 +268,14 @@ def _on_what_is(given: Sequence[reassignment.Command]) -> Iterator[reassignment.
     """Without those that change again what an earlier one has changed: their versions are not known yet."""
     touched: set[str] = set()
     for command in given:
-        if isinstance(command, reassignment.Begin) or not touched & command.values.keys():
+        if isinstance(command, reassignment.BeginMove) or not touched & command.values.keys():
             yield command
         if isinstance(command, reassignment.SetConfigs):
             touched |= command.values.keys()
 
 
 def _warnings(
-    state: reassignment.RunState, observed: reassignment.ObservedCluster, waiting: Sequence[reassignment.Move]
+    state: reassignment.RunState, observed: reassignment.ObservedCluster, waiting: Sequence[reassignment.ReplicaMove]
 ) -> Iterator[str]:
     if waiting:
         yield _held(state, observed, waiting)
@@ -284,7 +286,7 @@ def _warnings(
 
 
 def _held(
-    state: reassignment.RunState, observed: reassignment.ObservedCluster, waiting: Sequence[reassignment.Move]
+    state: reassignment.RunState, observed: reassignment.ObservedCluster, waiting: Sequence[reassignment.ReplicaMove]
 ) -> str:
     needed = {broker for move in waiting for broker in (move.before if state.is_back else move.after)}
     dead = needed - observed.alive
@@ -295,7 +297,7 @@ def _held(
 def _waits(
     state: reassignment.RunState,
     observed: reassignment.ObservedCluster,
-    move: reassignment.Move,
+    move: reassignment.ReplicaMove,
     begun: Container[TopicPartition],
 ) -> bool:
     now = observed.partitions.get(move.name)
@@ -304,13 +306,13 @@ def _waits(
     return now.is_moving or now.replicas != (move.before if state.is_back else move.after)
 
 
-def _is_ours(move: reassignment.Move, now: reassignment.PartitionNow) -> bool:
+def _is_ours(move: reassignment.ReplicaMove, now: reassignment.PartitionNow) -> bool:
     """Whether the run itself has asked for it."""
     return now.is_moving and now.heading in (move.before, move.after)
 
 
 def _settled(
-    observed: reassignment.ObservedCluster, moves: Sequence[reassignment.Move]
+    observed: reassignment.ObservedCluster, moves: Sequence[reassignment.ReplicaMove]
 ) -> reassignment.ObservedCluster:
     """The cluster once what the run has asked for is done; the same where nothing is under way."""
     now = observed.partitions

@@ -27,7 +27,7 @@ from model.actions.proposal import (
 )
 from model.cluster.findings.pending_work import pending_work
 from model.cluster.ids import INTERNAL_TOPICS, NO_LEADER
-from model.cluster.records import ConfigChanged, PartitionState, PartitionStatesWritten, Record, TopicAssigned
+from model.cluster.records import ClusterRecord, ConfigChanged, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.cluster.texts import brokers, counted, listed
 from model.cluster.texts import brokers as broker_names
 from model.cluster.texts import replicas as replica_list
@@ -113,7 +113,7 @@ def create_topic(basis: Basis, wanted: NewTopic, dice: Dice) -> Proposal:
     )
 
 
-def _leads_to(basis: Basis, wanted: NewTopic, assignment: Replicas) -> tuple[Record, ...]:
+def _leads_to(basis: Basis, wanted: NewTopic, assignment: Replicas) -> tuple[ClusterRecord, ...]:
     if not assignment:
         return ()
     return (

@@ -141,7 +141,7 @@ def stretches(costs: Sequence[float], most: Callable[[], float]) -> Iterator[tup
         first, budget = end, most()
 
 
-class Course:
+class RunInProcess:
     """Work on its way in this process: the batches of what is done, and the tasks that are left."""
 
     def __init__(
@@ -219,7 +219,7 @@ def run_here(
 
     Raises JobCancelled when `ended()` is true meanwhile, AnalysisError as the analysis does.
     """
-    course = Course(analysis, arrays, parameters)
+    course = RunInProcess(analysis, arrays, parameters)
     if told is not None or ended is not None:
         course.divide(FEWEST_TASKS)
     result = course.work_on(told=told, ended=ended)

@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from model.analyses.analysis import Course
+from model.analyses.analysis import RunInProcess
 from model.cluster.whole_file import read_whole, write_whole
 
 
-class Timing(NamedTuple):
+class WorkTiming(NamedTuple):
     """Work that was finished: its cost, and the seconds it took on the clock."""
 
     cost: float
@@ -36,7 +36,7 @@ class SparkCosts(msgspec.Struct, frozen=True):
 
     start_s: float = START_S
     job_s: float = JOB_S
-    timings: dict[str, tuple[Timing, ...]] = {}
+    timings: dict[str, tuple[WorkTiming, ...]] = {}
     """By the name of the work, as `work_of` has it."""
 
 
@@ -46,7 +46,7 @@ class EngineCosts(msgspec.Struct, frozen=True):
     format: Literal["kdrill.engines/1"] = "kdrill.engines/1"
     cores: int = 0
     """Of the machine; with other cores other timings hold."""
-    here: dict[str, tuple[Timing, ...]] = {}
+    here: dict[str, tuple[WorkTiming, ...]] = {}
     spark: dict[str, SparkCosts] = {}
     """By master."""
 
@@ -80,7 +80,7 @@ LEAST_S = 0.05
 """A shorter timing says what a call costs, and not how seconds grow with the cost."""
 
 
-def seconds_of(timings: Sequence[Timing], cost: float, prior: float | None) -> float | None:
+def seconds_of(timings: Sequence[WorkTiming], cost: float, prior: float | None) -> float | None:
     """What so much work takes, by timings in the order of their costs; None where nothing is known."""
     if not timings:
         return None if prior is None else prior * cost
@@ -104,7 +104,7 @@ class Work(NamedTuple):
     array_bytes: int = 0
 
 
-def work_of(course: Course) -> Work:
+def work_of(course: RunInProcess) -> Work:
     """What is left of it. The name has what of its parameters makes a cost dearer, beside the analysis."""
     kind: str = getattr(course.parameters, "kind", "")
     deep: bool = getattr(course.parameters, "deep", False)
@@ -205,13 +205,13 @@ ALIKE = 1.25
 """Costs that differ by less than this factor are one: the newest counts for as much as all before."""
 
 
-def with_timing(timings: Sequence[Timing], new: Timing) -> tuple[Timing, ...]:
+def with_timing(timings: Sequence[WorkTiming], new: WorkTiming) -> tuple[WorkTiming, ...]:
     """The timings with one more, in the order of their costs."""
     alike = [old for old in timings if max(old.cost, new.cost) <= ALIKE * min(old.cost, new.cost)]
     others = [old for old in timings if old not in alike]
     seconds = [old.seconds for old in alike]
     mean_s = (new.seconds + sum(seconds) / len(seconds)) / 2 if seconds else new.seconds
-    kept = sorted([*others, Timing(new.cost, mean_s)])
+    kept = sorted([*others, WorkTiming(new.cost, mean_s)])
     while len(kept) > KEPT:  # of two neighbours one says little
         gaps = [(kept[place + 1].cost / max(kept[place].cost, 1e-9), place) for place in range(len(kept) - 1)]
         place = min(gaps)[1]
@@ -223,7 +223,7 @@ def after_here(costs: EngineCosts, work: Work, seconds: float) -> EngineCosts:
     """With work that was finished in this process; the same object where that is no news."""
     if not is_news(here_s(costs, work), seconds):
         return costs
-    timings = with_timing(costs.here.get(work.name, ()), Timing(work.cost, seconds))
+    timings = with_timing(costs.here.get(work.name, ()), WorkTiming(work.cost, seconds))
     return msgspec.structs.replace(costs, here={**costs.here, work.name: timings})
 
 
@@ -232,7 +232,7 @@ def after_spark(costs: EngineCosts, work: Work, seconds: float, master: str) -> 
     spark = costs.spark.get(master, SparkCosts())
     if not is_news(seconds_of(spark.timings.get(work.name, ()), work.cost, None), seconds):
         return costs
-    timings = with_timing(spark.timings.get(work.name, ()), Timing(work.cost, seconds))
+    timings = with_timing(spark.timings.get(work.name, ()), WorkTiming(work.cost, seconds))
     return _with(costs, master, msgspec.structs.replace(spark, timings={**spark.timings, work.name: timings}))
 
 

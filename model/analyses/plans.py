@@ -18,7 +18,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import NOBODY, Column, Ints
 from model.drills.voters import NOT_FORECAST, VOTERS_UNKNOWN
-from model.planning.layout import Layout, Sizes, balance_of, cost_of
+from model.planning.layout import ReplicaLayout, Sizes, balance_of, cost_of
 from model.planning.optimum.solving import solve
 from model.planning.planner import Solve, chosen
 from model.planning.request import By, PlanError, PlanRequest, Reach, on_any, setting_of
@@ -39,7 +39,7 @@ def plan_arrays(image: ClusterImage, sizes: Sizes | None) -> Arrays:
     return {**arrays, "size": size}
 
 
-def layout_in(arrays: Columns, racks: tuple[str, ...]) -> Layout:
+def layout_in(arrays: Columns, racks: tuple[str, ...]) -> ReplicaLayout:
     """The layout that the arrays describe; partitions without replicas are left out of it."""
     rows = np.flatnonzero(assigned(arrays))
     brokers, topic = arrays["brokers"], arrays["topic"][rows]
@@ -49,7 +49,7 @@ def layout_in(arrays: Columns, racks: tuple[str, ...]) -> Layout:
         size = np.where(known, size, round(float(size[known].mean())) if known.any() else 0)
     live: list[int] = np.flatnonzero(arrays["live"]).tolist()
     named = {int(brokers[place]): int(arrays["rack"][place]) for place in live}
-    return Layout(
+    return ReplicaLayout(
         topics=tuple(map(str, range(int(topic.max(initial=-1)) + 1))),
         topic=topic.astype(np.int32),
         partition=arrays["partition"][rows].astype(np.int32),

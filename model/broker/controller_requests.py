@@ -25,10 +25,10 @@ from model.broker.commands import (
 from model.broker.partition import (
     EMPTY_LOG,
     Conditions,
-    Held,
     LogPositions,
     Logs,
     Partition,
+    ServedPartitions,
 )
 from model.broker.roles import become_follower, become_leader, start_fetching, take_on
 from model.cluster.ids import NO_LEADER, TopicPartition
@@ -44,7 +44,7 @@ from model.controller.events_and_commands import (
 )
 
 
-class Lost(NamedTuple):
+class LostPartitions(NamedTuple):
     """`removed` are not held any more; all that was named is offline."""
 
     offline: frozenset[TopicPartition]
@@ -55,12 +55,12 @@ class Lost(NamedTuple):
 
 def lose_log_dir(
     partitions: Collection[TopicPartition],
-    held: Held,
+    held: ServedPartitions,
     offline: Collection[TopicPartition],
-) -> Lost:
+) -> LostPartitions:
     """Partitions that lie in a failed log dir, or could not be created."""
     lost = sorted(set(partitions) - set(offline))
-    return Lost(
+    return LostPartitions(
         offline=frozenset(offline) | frozenset(lost),
         removed=tuple(partition for partition in lost if held.get(partition) is not None),
         commands=tuple(map(StopFetching, lost)),
@@ -85,7 +85,7 @@ class BrokerEpochs(msgspec.Struct, frozen=True):
     """Then it follows nobody any more."""
 
 
-class Served(msgspec.Struct, frozen=True):
+class RequestOutcome(msgspec.Struct, frozen=True):
     """Partitions that are not named stay as they are. The answer is sent after the commands were carried out."""
 
     answer: BrokerAnswer
@@ -100,17 +100,17 @@ NO_BROKER_EPOCH = -1
 """Of a request before 2.2, and of a broker before 2.2."""
 
 
-def refuse_request(epochs: BrokerEpochs, broker_epoch: int, controller_epoch: int) -> Served | None:
+def refuse_request(epochs: BrokerEpochs, broker_epoch: int, controller_epoch: int) -> RequestOutcome | None:
     """The answer to a request that is too old; None: it holds.
 
     A newer broker epoch is right: the controller may learn of a registration before the broker does.
     """
     if broker_epoch != NO_BROKER_EPOCH and broker_epoch < epochs.broker_epoch:
         why = f"A request for broker epoch {broker_epoch} is refused: this broker has registered anew since."
-        return Served(BrokerAnswer("STALE_BROKER_EPOCH"), epochs, reasons=(why,))
+        return RequestOutcome(BrokerAnswer("STALE_BROKER_EPOCH"), epochs, reasons=(why,))
     if controller_epoch < epochs.controller_epoch:
         why = f"A request of controller epoch {controller_epoch} is refused: {epochs.controller_epoch} rules."
-        return Served(BrokerAnswer("STALE_CONTROLLER_EPOCH"), epochs, reasons=(why,))
+        return RequestOutcome(BrokerAnswer("STALE_CONTROLLER_EPOCH"), epochs, reasons=(why,))
     return None
 
 
@@ -125,7 +125,7 @@ TopicIds = Iterable[tuple[str, str | None]]
 class Replicas(NamedTuple):
     """What a broker has: partitions it serves, those in failed log dirs, and its logs."""
 
-    held: Held
+    held: ServedPartitions
     offline: Collection[TopicPartition]
     logs: Logs
 
@@ -136,7 +136,7 @@ def serve_leader_and_isr(
     epochs: BrokerEpochs,
     replicas: Replicas,
     conditions: Callable[[str], Conditions],
-) -> Served:
+) -> RequestOutcome:
     """`conditions` by topic. Each partition has its own error, which is none for the others."""
     refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
     if refused is not None:
@@ -151,7 +151,7 @@ def serve_metadata(
     epochs: BrokerEpochs,
     replicas: Replicas,
     conditions: Callable[[str], Conditions],
-) -> Served:
+) -> RequestOutcome:
     """What the metadata log says of partitions of this broker. The answer has errors that nobody waits for."""
     return _served(partitions, topic_ids, epochs, replicas, conditions, _AS_LOGGED)
 
@@ -163,7 +163,7 @@ def _served(
     replicas: Replicas,
     conditions: Callable[[str], Conditions],
     rules: "_Rules",
-) -> Served:
+) -> RequestOutcome:
     topic_ids = {topic: topic_id for topic, topic_id in ids if topic_id is not None}
     errors: list[tuple[TopicPartition, str]] = []
     changed: list[Partition] = []
@@ -182,7 +182,7 @@ def _served(
             changed.append(decision.partition)
             commands += decision.commands
             reasons += decision.reasons
-    return Served(
+    return RequestOutcome(
         BrokerAnswer(partition_errors=tuple(errors)),
         epochs,
         tuple(changed),
@@ -325,9 +325,9 @@ def serve_stop_replica(
     request: StopReplicaRequest,
     broker_epoch: int,
     epochs: BrokerEpochs,
-    held: Held,
+    held: ServedPartitions,
     offline: Collection[TopicPartition],
-) -> Served:
+) -> RequestOutcome:
     """What is not held is deleted all the same: its topic may have been deleted while this broker was down.
 
     A partition that is stopped and not deleted keeps its role: it is the next LeaderAndIsr that changes it.
@@ -340,7 +340,7 @@ def serve_stop_replica(
     stopped = [told for told in request.partitions if told.partition not in failed]
     deleted = [told.partition for told in stopped if told.delete]
     commands: list[Command] = [StopFetching(told.partition) for told in stopped]
-    return Served(
+    return RequestOutcome(
         BrokerAnswer(partition_errors=tuple((partition, each.error) for partition, each in failed.items())),
         ruled_by(epochs, request.controller_epoch),
         removed=tuple(partition for partition in deleted if held.get(partition) is not None),
@@ -352,7 +352,9 @@ def serve_stop_replica(
     )
 
 
-def _refuse_to_stop(told: PartitionToStop, held: Held, offline: Collection[TopicPartition]) -> _RefusedHere | None:
+def _refuse_to_stop(
+    told: PartitionToStop, held: ServedPartitions, offline: Collection[TopicPartition]
+) -> _RefusedHere | None:
     if told.partition in offline:
         return _LOG_DIR_FAILED
     current = held.get(told.partition)

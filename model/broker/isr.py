@@ -239,11 +239,11 @@ class AlterPartitionQueue(msgspec.Struct, frozen=True):
         added = self.add_all((proposal,))
         return None if added.refused else added.queue
 
-    def add_all(self, proposals: Iterable[ProposedIsr]) -> "Added":
+    def add_all(self, proposals: Iterable[ProposedIsr]) -> "AddedProposals":
         """Those of other partitions than wait already."""
         waiting = dict(self.waiting)
         refused = tuple(each for each in proposals if waiting.setdefault(each.partition, each) is not each)
-        return Added(msgspec.structs.replace(self, waiting=waiting), refused)
+        return AddedProposals(msgspec.structs.replace(self, waiting=waiting), refused)
 
     def next_request(self) -> "AlterPartitionQueue":
         """With everything that waits in flight; the same if there is nothing to send, or a request is on its way."""
@@ -251,25 +251,25 @@ class AlterPartitionQueue(msgspec.Struct, frozen=True):
             return self
         return msgspec.structs.replace(self, in_flight=tuple(self.waiting.values()))
 
-    def hear(self, answer: AnswerRequest | None) -> "Heard":
+    def hear(self, answer: AnswerRequest | None) -> "IsrAnswerOutcome":
         """The answer to what is in flight; None: it got lost. What it does not name waits for the next request."""
         if answer is None or answer.error != "NONE":
-            return Heard(msgspec.structs.replace(self, in_flight=()), (), RETRY_BACKOFF_MS)
+            return IsrAnswerOutcome(msgspec.structs.replace(self, in_flight=()), (), RETRY_BACKOFF_MS)
         sent = {proposal.partition: proposal for proposal in self.in_flight}
         answered = tuple((sent[each.partition], each) for each in answer.partitions if each.partition in sent)
         gone = {proposal.partition for proposal, _ in answered}
         waiting = {name: proposal for name, proposal in self.waiting.items() if name not in gone}
-        return Heard(AlterPartitionQueue(waiting), answered, 0)
+        return IsrAnswerOutcome(AlterPartitionQueue(waiting), answered, 0)
 
 
-class Added(NamedTuple):
+class AddedProposals(NamedTuple):
     """`refused` were not attempted (OPERATION_NOT_ATTEMPTED)."""
 
     queue: AlterPartitionQueue
     refused: tuple[ProposedIsr, ...]
 
 
-class Heard(NamedTuple):
+class IsrAnswerOutcome(NamedTuple):
     """What an answer means: each proposal with its outcome is for `hear_isr_answer`; send again after `wait_ms`."""
 
     queue: AlterPartitionQueue

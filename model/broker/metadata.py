@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from model.broker.controller_requests import BrokerEpochs, Served, refuse_request, ruled_by
+from model.broker.controller_requests import BrokerEpochs, RequestOutcome, refuse_request, ruled_by
 from model.cluster.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
 from model.controller.events_and_commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
 
@@ -117,10 +117,10 @@ class MetadataImage(msgspec.Struct, frozen=True):
         return node is not None and (listener is None or node.endpoint(listener) is not None)
 
 
-def serve_update_metadata(request: UpdateMetadataRequest, broker_epoch: int, epochs: BrokerEpochs) -> Served:
+def serve_update_metadata(request: UpdateMetadataRequest, broker_epoch: int, epochs: BrokerEpochs) -> RequestOutcome:
     """Whether the request holds. What it says does not matter for that: `learn` it if there is no error."""
     refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
-    return refused or Served(BrokerAnswer(), ruled_by(epochs, request.controller_epoch))
+    return refused or RequestOutcome(BrokerAnswer(), ruled_by(epochs, request.controller_epoch))
 
 
 def learn(request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], image: MetadataImage) -> MetadataImage:

@@ -42,7 +42,9 @@ class LocalChanges(msgspec.Struct, frozen=True):
     """Entities whose configuration has changed."""
 
 
-def learn_facts(before: LoggedCluster, facts: Iterable[r.Record], broker: int) -> tuple[LoggedCluster, LocalChanges]:
+def learn_facts(
+    before: LoggedCluster, facts: Iterable[r.ClusterRecord], broker: int
+) -> tuple[LoggedCluster, LocalChanges]:
     """The cluster after these facts, in their order, and what this broker has to do."""
     learning = _Learning(before, broker)
     for fact in facts:
@@ -50,7 +52,9 @@ def learn_facts(before: LoggedCluster, facts: Iterable[r.Record], broker: int) -
     return learning.result()
 
 
-def relearn_facts(before: LoggedCluster, facts: Iterable[r.Record], broker: int) -> tuple[LoggedCluster, LocalChanges]:
+def relearn_facts(
+    before: LoggedCluster, facts: Iterable[r.ClusterRecord], broker: int
+) -> tuple[LoggedCluster, LocalChanges]:
     """The same from facts that tell all of the cluster: what they do not tell is no more."""
     after, changes = learn_facts(LoggedCluster(), facts, broker)
     gone = tuple(
@@ -105,7 +109,7 @@ class _Learning:
             self._touched.update(dict.fromkeys(TopicPartition(topic, number) for number in mine))
         self._touched_configs = dict.fromkeys(self._configs)
 
-    def learn(self, fact: r.Record) -> None:
+    def learn(self, fact: r.ClusterRecord) -> None:
         match fact:
             case r.BrokerRegistered():
                 self._brokers[fact.broker] = _node(fact)

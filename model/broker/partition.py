@@ -205,7 +205,7 @@ class Partition(msgspec.Struct, frozen=True, gc=False):
         return msgspec.structs.replace(self, leading=msgspec.structs.replace(self.leading, **changes))
 
 
-class Held(Protocol):
+class ServedPartitions(Protocol):
     """The partitions that a broker serves, by name. They are only looked up, so any mapping will do, a lazy one too."""
 
     def get(self, key: TopicPartition, /) -> Partition | None:

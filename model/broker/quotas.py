@@ -18,7 +18,7 @@ from model.controller import Refusal
 from model.znodes.configs import DEFAULT_ENTITY
 
 
-class Sample(NamedTuple):
+class QuotaSample(NamedTuple):
     """What was counted in one window. It began at `start_ms`; `last_ms` is when something was counted last."""
 
     start_ms: int
@@ -26,7 +26,7 @@ class Sample(NamedTuple):
     total: float = 0.0
 
 
-class Meter(msgspec.Struct, frozen=True):
+class QuotaMeter(msgspec.Struct, frozen=True):
     """Samples of `size_ms` each, of which `num` count; one more is kept, for the one that is about to go.
 
     `current` is the index of the sample that is counted in.
@@ -34,27 +34,27 @@ class Meter(msgspec.Struct, frozen=True):
 
     num: int = 11
     size_ms: int = 1_000
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[QuotaSample, ...] = ()
     current: int = 0
 
-    def recorded(self, value: float, now_ms: int) -> "Meter":
+    def recorded(self, value: float, now_ms: int) -> "QuotaMeter":
         """With so much more counted."""
-        samples, current = list(self.samples) or [Sample(now_ms, now_ms)], self.current
+        samples, current = list(self.samples) or [QuotaSample(now_ms, now_ms)], self.current
         if now_ms - samples[current].start_ms >= self.size_ms:
             current = (current + 1) % (self.num + 1)
-            samples[current : current + 1] = [Sample(now_ms, now_ms)]
+            samples[current : current + 1] = [QuotaSample(now_ms, now_ms)]
         at = samples[current]
-        samples[current] = Sample(at.start_ms, now_ms, at.total + value)
+        samples[current] = QuotaSample(at.start_ms, now_ms, at.total + value)
         return msgspec.structs.replace(self, samples=tuple(samples), current=current)
 
-    def purged(self, now_ms: int) -> "Meter":
+    def purged(self, now_ms: int) -> "QuotaMeter":
         """Without what is too old to count: such a sample begins anew now, and so does the first. To be asked so."""
         if not self.samples:
-            return msgspec.structs.replace(self, samples=(Sample(now_ms, now_ms),))
+            return msgspec.structs.replace(self, samples=(QuotaSample(now_ms, now_ms),))
         oldest_ms = now_ms - self.num * self.size_ms
         if all(each.last_ms > oldest_ms for each in self.samples):
             return self
-        samples = tuple(each if each.last_ms > oldest_ms else Sample(now_ms, now_ms) for each in self.samples)
+        samples = tuple(each if each.last_ms > oldest_ms else QuotaSample(now_ms, now_ms) for each in self.samples)
         return msgspec.structs.replace(self, samples=samples)
 
     @property

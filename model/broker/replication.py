@@ -90,7 +90,7 @@ def initial_fetch_state(
     return FetchState(partition, state.leader, state.leader_epoch, high_watermark, truncating=True)
 
 
-class Fetcher(msgspec.Struct, frozen=True, order=True):
+class FetcherId(msgspec.Struct, frozen=True, order=True):
     """One connection to a leader that fetches; `number` of num.replica.fetchers."""
 
     leader: int
@@ -109,10 +109,10 @@ class FetchRound(msgspec.Struct, frozen=True):
     """When the first back-off ends; None if none is running."""
 
 
-def fetcher_of(partition: TopicPartition, leader: int, fetchers: int) -> Fetcher:
+def fetcher_of(partition: TopicPartition, leader: int, fetchers: int) -> FetcherId:
     """The fetcher of a partition, as in Kafka: by a hash, so that it does not change."""
     number = abs(_int32(31 * _java_hash(partition.topic) + partition.partition))
-    return Fetcher(leader, (0 if number == 2**31 else number) % fetchers)
+    return FetcherId(leader, (0 if number == 2**31 else number) % fetchers)
 
 
 def plan_round(

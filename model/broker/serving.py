@@ -124,7 +124,7 @@ class Isolation(Enum):
     """Consumers, read_committed (KIP-98, 0.11)."""
 
 
-class Read(msgspec.Struct, frozen=True, kw_only=True):
+class PartitionFetch(msgspec.Struct, frozen=True, kw_only=True):
     """One partition of a fetch. Epochs are None where the request's version has none, or it says -1."""
 
     offset: int
@@ -151,7 +151,7 @@ class ReadJudgement(msgspec.Struct, frozen=True):
         return self.error == NO_ERROR and self.diverging is None
 
 
-def judge_read(partition: Partition, read: Read, log: LogPositions, last_stable_offset: int) -> ReadJudgement:
+def judge_read(partition: Partition, read: PartitionFetch, log: LogPositions, last_stable_offset: int) -> ReadJudgement:
     """In Kafka's order of checks. `last_stable_offset` only counts for LAST_STABLE_OFFSET."""
     error = check_leader_epoch(partition, read.leader_epoch, only_leader=read.only_leader)
     if error != NO_ERROR:

@@ -147,11 +147,11 @@ class ClusterDelta:
         self.offline_replicas = base.offline_replicas
         self.differences = base.differences
 
-    def replay(self, record: r.Record) -> None:
+    def replay(self, record: r.ClusterRecord) -> None:
         """Takes one fact in. Later facts win over earlier ones about the same thing."""
         _REPLAY[type(record)](self, record)
 
-    def replay_all(self, records: Iterable[r.Record]) -> "ClusterDelta":
+    def replay_all(self, records: Iterable[r.ClusterRecord]) -> "ClusterDelta":
         """Takes facts in order and returns the delta, for chaining."""
         for record in records:
             self.replay(record)
@@ -262,7 +262,7 @@ def _recognise(delta: ClusterDelta, record: r.GenerationRecognised) -> None:
 
 _Replay = Callable[[ClusterDelta, Any], object]
 
-_REPLAY: dict[type[r.Record], _Replay] = {
+_REPLAY: dict[type[r.ClusterRecord], _Replay] = {
     r.BrokerRegistered: _register,
     r.BrokerFenced: _fence,
     r.BrokerLost: _lose,

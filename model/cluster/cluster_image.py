@@ -176,7 +176,7 @@ class ClusterImage(msgspec.Struct, frozen=True):
 EMPTY = ClusterImage()
 
 
-def records_of(image: ClusterImage) -> Iterator[r.Record]:
+def records_of(image: ClusterImage) -> Iterator[r.ClusterRecord]:
     """Every fact of an image, in an order that can be replayed."""
     if image.cluster_id is not None:
         yield r.ClusterIdentified(cluster_id=image.cluster_id)
@@ -209,7 +209,7 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
         yield r.ZnodeUnreadable(path=path, reason=reason)
 
 
-def registered(broker: BrokerImage) -> r.Record:
+def registered(broker: BrokerImage) -> r.ClusterRecord:
     """A broker that lives."""
     return r.BrokerRegistered(
         broker=broker.id,
@@ -222,7 +222,7 @@ def registered(broker: BrokerImage) -> r.Record:
     )
 
 
-def fenced(broker: BrokerImage) -> r.Record:
+def fenced(broker: BrokerImage) -> r.ClusterRecord:
     """A broker that is fenced."""
     return r.BrokerFenced(
         broker=broker.id,
@@ -233,7 +233,7 @@ def fenced(broker: BrokerImage) -> r.Record:
     )
 
 
-def _controller(image: ClusterImage) -> Iterator[r.Record]:
+def _controller(image: ClusterImage) -> Iterator[r.ClusterRecord]:
     controller = image.controller
     if controller.broker is not None:
         yield r.ControllerElected(broker=controller.broker, since_ms=controller.since_ms)
@@ -243,7 +243,7 @@ def _controller(image: ClusterImage) -> Iterator[r.Record]:
         yield r.ControllerEpochChanged(epoch=controller.epoch)
 
 
-def _topic(topic: TopicImage) -> Iterator[r.Record]:
+def _topic(topic: TopicImage) -> Iterator[r.ClusterRecord]:
     partitions, replicas = topic.partitions, topic.replicas
     if NOBODY in replicas[:, 0]:
         is_placed = ~topic.orphaned
@@ -298,12 +298,12 @@ def directory_ids(image: "ClusterImage", topic: TopicImage, row: int) -> tuple[s
     return tuple(none[number] if number < len(none) else ids.get(number, "not registered") for number, ids in pairs)
 
 
-def group_records(group: GroupImage) -> Iterator[r.Record]:
+def group_records(group: GroupImage) -> Iterator[r.ClusterRecord]:
     """A group of either kind."""
     return _group(group) if group.kind == ZOOKEEPER else classic_group_records(group)
 
 
-def classic_group_records(group: GroupImage) -> Iterator[r.Record]:
+def classic_group_records(group: GroupImage) -> Iterator[r.ClusterRecord]:
     """A group that a broker coordinates, as it was described."""
     yield r.GroupDescribed(
         group=group.name,
@@ -320,11 +320,11 @@ def classic_group_records(group: GroupImage) -> Iterator[r.Record]:
     yield _rebalances(group)
 
 
-def _rebalances(group: GroupImage) -> r.Record:
+def _rebalances(group: GroupImage) -> r.ClusterRecord:
     return r.GroupRebalancesSeen(group=group.name, kind=group.kind, rebalances=group.rebalances)
 
 
-def _group(group: GroupImage) -> Iterator[r.Record]:
+def _group(group: GroupImage) -> Iterator[r.ClusterRecord]:
     name = group.name
     yield r.GroupSeen(group=name)
     for member, facts in group.members.items():

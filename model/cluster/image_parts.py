@@ -216,7 +216,7 @@ class Acl(msgspec.Struct, frozen=True, order=True):
     permission: str
 
 
-class ControllerRegistration(msgspec.Struct, frozen=True, order=True):
+class ControllerNode(msgspec.Struct, frozen=True, order=True):
     """A node with the controller role, as it registered (3.7 and later), with where it listens."""
 
     id: int
@@ -244,7 +244,7 @@ class KraftMetadata(msgspec.Struct, frozen=True):
 
     features: Mapping[str, int] = {}
     """Finalised feature → level; `metadata.version` says which records are written."""
-    controllers: tuple[ControllerRegistration, ...] = ()
+    controllers: tuple[ControllerNode, ...] = ()
     acls: tuple[Acl, ...] = ()
     tokens: Mapping[str, str] = {}
     """Id of a delegation token → its owner."""

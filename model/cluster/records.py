@@ -12,14 +12,14 @@ from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.image_parts import CLASSIC, KraftMetadata, LogDir, Member, Quorum, Rebalance
 
 
-class Record(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+class ClusterRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """What all records have: the transaction (-1: unknown) and the time (ms since epoch, 0: unknown)."""
 
     zxid: int = -1
     time_ms: int = 0
 
 
-class BrokerRegistered(Record, frozen=True, tag=True):
+class BrokerRegistered(ClusterRecord, frozen=True, tag=True):
     """`/brokers/ids/N` was written. `epoch` is the znode's czxid from Kafka 2.2 on, None before (KIP-380).
 
     Of KRaft: it is registered and serves. `fenced` False: the controllers say so; None: nobody told. So with
@@ -36,7 +36,7 @@ class BrokerRegistered(Record, frozen=True, tag=True):
     in_controlled_shutdown: bool | None = None
 
 
-class BrokerFenced(Record, frozen=True, tag=True):
+class BrokerFenced(ClusterRecord, frozen=True, tag=True):
     """A broker is registered, and the controllers (KRaft) have fenced it: it serves nothing, and leads nothing."""
 
     broker: int
@@ -46,30 +46,30 @@ class BrokerFenced(Record, frozen=True, tag=True):
     registered_ms: int = 0
 
 
-class BrokerLost(Record, frozen=True, tag=True):
+class BrokerLost(ClusterRecord, frozen=True, tag=True):
     """`/brokers/ids/N` is gone: its session ended or it deregistered."""
 
     broker: int
 
 
-class ControllerElected(Record, frozen=True, tag=True):
+class ControllerElected(ClusterRecord, frozen=True, tag=True):
     """`/controller` names this broker since `since_ms`."""
 
     broker: int
     since_ms: int = 0
 
 
-class ControllerLost(Record, frozen=True, tag=True):
+class ControllerLost(ClusterRecord, frozen=True, tag=True):
     """`/controller` is gone."""
 
 
-class ControllerEpochChanged(Record, frozen=True, tag=True):
+class ControllerEpochChanged(ClusterRecord, frozen=True, tag=True):
     """`/controller_epoch` holds this number."""
 
     epoch: int
 
 
-class TopicAssigned(Record, frozen=True, tag=True):
+class TopicAssigned(ClusterRecord, frozen=True, tag=True):
     """`/brokers/topics/T` was written: replicas by partition, preferred replica first."""
 
     topic: str
@@ -79,7 +79,7 @@ class TopicAssigned(Record, frozen=True, tag=True):
     removing: Mapping[int, tuple[int, ...]] = {}
 
 
-class TopicRemoved(Record, frozen=True, tag=True):
+class TopicRemoved(ClusterRecord, frozen=True, tag=True):
     """`/brokers/topics/T` is gone."""
 
     topic: str
@@ -106,46 +106,46 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
     """Of each replica, in their order, the `directory_number` of its log directory (KIP-858); None: nobody told."""
 
 
-class PartitionStatesWritten(Record, frozen=True, tag=True):
+class PartitionStatesWritten(ClusterRecord, frozen=True, tag=True):
     """State znodes of one topic were written. One record carries many partitions, perhaps as `StateColumns`."""
 
     topic: str
     states: Sequence[PartitionState]
 
 
-class PartitionStatesRemoved(Record, frozen=True, tag=True):
+class PartitionStatesRemoved(ClusterRecord, frozen=True, tag=True):
     """State znodes of one topic are gone."""
 
     topic: str
     partitions: tuple[int, ...]
 
 
-class ConfigChanged(Record, frozen=True, tag=True):
+class ConfigChanged(ClusterRecord, frozen=True, tag=True):
     """`/config/ENTITY` was written; `entity` as in Kafka's entity path, `topics/orders` or `users/u/clients/c`."""
 
     entity: str
     config: Mapping[str, str]
 
 
-class ConfigRemoved(Record, frozen=True, tag=True):
+class ConfigRemoved(ClusterRecord, frozen=True, tag=True):
     """`/config/ENTITY` is gone."""
 
     entity: str
 
 
-class GroupSeen(Record, frozen=True, tag=True):
+class GroupSeen(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G` exists, perhaps with nobody in it."""
 
     group: str
 
 
-class GroupRemoved(Record, frozen=True, tag=True):
+class GroupRemoved(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G` is gone."""
 
     group: str
 
 
-class MemberJoined(Record, frozen=True, tag=True):
+class MemberJoined(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G/ids/C` was written. `subscription` is topic (or pattern) → number of consumer threads."""
 
     group: str
@@ -155,14 +155,14 @@ class MemberJoined(Record, frozen=True, tag=True):
     joined_ms: int = 0
 
 
-class MemberLeft(Record, frozen=True, tag=True):
+class MemberLeft(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G/ids/C` is gone."""
 
     group: str
     member: str
 
 
-class PartitionClaimed(Record, frozen=True, tag=True):
+class PartitionClaimed(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G/owners/T/P` names a consumer thread, `<consumer id>-<thread>`."""
 
     group: str
@@ -170,14 +170,14 @@ class PartitionClaimed(Record, frozen=True, tag=True):
     owner: str
 
 
-class PartitionReleased(Record, frozen=True, tag=True):
+class PartitionReleased(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G/owners/T/P` is gone."""
 
     group: str
     partition: TopicPartition
 
 
-class OffsetCommitted(Record, frozen=True, tag=True):
+class OffsetCommitted(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G/offsets/T/P` holds the next offset to consume."""
 
     group: str
@@ -185,14 +185,14 @@ class OffsetCommitted(Record, frozen=True, tag=True):
     offset: int
 
 
-class OffsetRemoved(Record, frozen=True, tag=True):
+class OffsetRemoved(ClusterRecord, frozen=True, tag=True):
     """`/consumers/G/offsets/T/P` is gone."""
 
     group: str
     partition: TopicPartition
 
 
-class GroupDescribed(Record, frozen=True, tag=True):
+class GroupDescribed(ClusterRecord, frozen=True, tag=True):
     """A coordinator described a classic group: all of its members. `owners` is None where it did not tell them."""
 
     group: str
@@ -206,20 +206,20 @@ class GroupDescribed(Record, frozen=True, tag=True):
     owners: Mapping[TopicPartition, str] | None = None
 
 
-class GroupOffsetsFetched(Record, frozen=True, tag=True):
+class GroupOffsetsFetched(ClusterRecord, frozen=True, tag=True):
     """These are all offsets that a classic group has committed."""
 
     group: str
     offsets: Mapping[TopicPartition, int]
 
 
-class GroupDied(Record, frozen=True, tag=True):
+class GroupDied(ClusterRecord, frozen=True, tag=True):
     """A classic group is not known to its coordinator any more."""
 
     group: str
 
 
-class GroupRebalancesSeen(Record, frozen=True, tag=True):
+class GroupRebalancesSeen(ClusterRecord, frozen=True, tag=True):
     """These are a group's past rebalances. Whoever follows a cluster works them out; they are told of old images."""
 
     group: str
@@ -227,74 +227,74 @@ class GroupRebalancesSeen(Record, frozen=True, tag=True):
     rebalances: tuple[Rebalance, ...]
 
 
-class LogEndsRead(Record, frozen=True, tag=True):
+class LogEndsRead(ClusterRecord, frozen=True, tag=True):
     """These are the log end offsets of all partitions of which they are known."""
 
     ends: Mapping[TopicPartition, int]
 
 
-class ReassignmentsRequested(Record, frozen=True, tag=True):
+class ReassignmentsRequested(ClusterRecord, frozen=True, tag=True):
     """`/admin/reassign_partitions` holds these targets; empty: the znode is gone."""
 
     targets: Mapping[TopicPartition, tuple[int, ...]]
 
 
-class PreferredElectionRequested(Record, frozen=True, tag=True):
+class PreferredElectionRequested(ClusterRecord, frozen=True, tag=True):
     """`/admin/preferred_replica_election` names these partitions; empty: the znode is gone."""
 
     partitions: tuple[TopicPartition, ...]
 
 
-class TopicDeletionRequested(Record, frozen=True, tag=True):
+class TopicDeletionRequested(ClusterRecord, frozen=True, tag=True):
     """`/admin/delete_topics/T` exists."""
 
     topic: str
 
 
-class TopicDeletionCleared(Record, frozen=True, tag=True):
+class TopicDeletionCleared(ClusterRecord, frozen=True, tag=True):
     """`/admin/delete_topics/T` is gone: deleted, or refused."""
 
     topic: str
 
 
-class ClusterIdentified(Record, frozen=True, tag=True):
+class ClusterIdentified(ClusterRecord, frozen=True, tag=True):
     """`/cluster/id` holds this id (Kafka 0.10.1 and later)."""
 
     cluster_id: str
 
 
-class QuorumDescribed(Record, frozen=True, tag=True):
+class QuorumDescribed(ClusterRecord, frozen=True, tag=True):
     """The controllers of a KRaft cluster stand like this."""
 
     quorum: Quorum
 
 
-class MetadataDescribed(Record, frozen=True, tag=True):
+class MetadataDescribed(ClusterRecord, frozen=True, tag=True):
     """What only the metadata log knows of a KRaft cluster stands like this."""
 
     metadata: KraftMetadata
 
 
-class LogDirsDescribed(Record, frozen=True, tag=True):
+class LogDirsDescribed(ClusterRecord, frozen=True, tag=True):
     """A broker told its log folders."""
 
     broker: int
     folders: tuple[LogDir, ...]
 
 
-class ReplicasWentOffline(Record, frozen=True, tag=True):
+class ReplicasWentOffline(ClusterRecord, frozen=True, tag=True):
     """These are all replicas that are offline although their brokers live: a log folder failed."""
 
     replicas: Mapping[TopicPartition, tuple[int, ...]]
 
 
-class ViewsDiffered(Record, frozen=True, tag=True):
+class ViewsDiffered(ClusterRecord, frozen=True, tag=True):
     """All that brokers tell and ZooKeeper does not bear out, for longer than news take: subject → sentence."""
 
     differences: Mapping[str, str]
 
 
-class GenerationRecognised(Record, frozen=True, tag=True):
+class GenerationRecognised(ClusterRecord, frozen=True, tag=True):
     """Payload versions seen so far show that the cluster is at least of this generation."""
 
     generation: KafkaGeneration
@@ -304,14 +304,14 @@ UNTOLD = "the source does not tell it"
 """Why a znode is unreadable where a source is no ZooKeeper and has nothing like it."""
 
 
-class ZnodeUnreadable(Record, frozen=True, tag=True):
+class ZnodeUnreadable(ClusterRecord, frozen=True, tag=True):
     """A znode's payload could not be decoded, or may not be read; the rest of the cluster is unaffected."""
 
     path: str
     reason: str
 
 
-class ZnodeReadable(Record, frozen=True, tag=True):
+class ZnodeReadable(ClusterRecord, frozen=True, tag=True):
     """A znode that was unreadable is readable again, or gone."""
 
     path: str

@@ -239,7 +239,7 @@ def image_of(document: snapshot_format.SnapshotDocument) -> ClusterImage:
     return ClusterDelta(EMPTY).replay_all(_records(document)).apply(seen)
 
 
-def _records(document: snapshot_format.SnapshotDocument) -> Iterator[r.Record]:
+def _records(document: snapshot_format.SnapshotDocument) -> Iterator[r.ClusterRecord]:
     controller = document.controller
     if controller.broker is None:
         yield r.ControllerLost(time_ms=controller.since_ms)
@@ -280,7 +280,7 @@ def _broker_image(broker: snapshot_format.BrokerDocument) -> BrokerImage:
     )
 
 
-def _brokers_records(document: snapshot_format.SnapshotDocument) -> Iterator[r.Record]:
+def _brokers_records(document: snapshot_format.SnapshotDocument) -> Iterator[r.ClusterRecord]:
     """What brokers told, and ZooKeeper does not know."""
     if document.quorum:
         yield r.QuorumDescribed(quorum=document.quorum)
@@ -298,7 +298,7 @@ def _brokers_records(document: snapshot_format.SnapshotDocument) -> Iterator[r.R
         yield r.ViewsDiffered(differences=document.differences)
 
 
-def _topic_records(name: str, topic: snapshot_format.TopicDocument) -> Iterator[r.Record]:
+def _topic_records(name: str, topic: snapshot_format.TopicDocument) -> Iterator[r.ClusterRecord]:
     if topic.has_config is not False:
         yield r.ConfigChanged(entity=f"topics/{name}", config=topic.config)
     replicas = {number: partition.replicas for number, partition in topic.partitions.items() if partition.replicas}
@@ -327,7 +327,7 @@ def _topic_records(name: str, topic: snapshot_format.TopicDocument) -> Iterator[
     yield r.PartitionStatesWritten(topic=name, states=tuple(states))
 
 
-def _admin_records(admin: snapshot_format.AdminDocument) -> Iterator[r.Record]:
+def _admin_records(admin: snapshot_format.AdminDocument) -> Iterator[r.ClusterRecord]:
     yield r.ReassignmentsRequested(targets=by_partition(admin.reassignments))
     asked = tuple(TopicPartition(name.topic, name.partition) for name in admin.preferred_election)
     yield r.PreferredElectionRequested(partitions=asked)

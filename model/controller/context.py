@@ -20,7 +20,7 @@ import msgspec
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller.elections import Ballot, Liveness
 from model.controller.events_and_commands import Command, Event, PartitionToServe, PartitionToStop
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.leader_and_isr import UNLED
 from model.controller.topics import DeletionQueues, Leadership, Partition, Topics
 from model.zookeeper import Answer, ZooKeeperRequest
@@ -95,7 +95,7 @@ class Activity(Enum):
     ACTIVE = "active"
 
 
-class LiveBroker(msgspec.Struct, frozen=True):
+class BrokerAndEpoch(msgspec.Struct, frozen=True):
     """`epoch` is the czxid of the broker's znode, `registration` its payload as it stands."""
 
     epoch: int
@@ -105,7 +105,7 @@ class LiveBroker(msgspec.Struct, frozen=True):
 class ControllerContext(msgspec.Struct, frozen=True):
     """All of it. `elected`: who got a leader in the last election, for the step that asked for it."""
 
-    settings: Settings
+    settings: ControllerSettings
     broker_epoch: int = NO_BROKER_EPOCH
     """Of the broker this controller runs in, since it registered last."""
     activity: Activity = Activity.INACTIVE
@@ -113,7 +113,7 @@ class ControllerContext(msgspec.Struct, frozen=True):
     epoch: int = 0
     epoch_version: int = 0
     now_ms: int = 0
-    live: Mapping[int, LiveBroker] = {}
+    live: Mapping[int, BrokerAndEpoch] = {}
     shutting_down: frozenset[int] = frozenset()
     offline_log_dirs: Mapping[int, frozenset[TopicPartition]] = {}
     topics: Topics = Topics()

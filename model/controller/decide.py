@@ -28,7 +28,7 @@ from model.controller.events_and_commands import (
     StopReplicaRequest,
     ZooKeeperAnswered,
 )
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.steps.brokers import ReadBroker, ReadBrokers
 from model.controller.steps.cluster_wide import TOKEN_TIMER, AllocateProducerIds, ExpireTokens, UpdateFeatures
@@ -51,7 +51,7 @@ from model.controller.steps.requests import (
     ListReassignments,
     ReassignByRequest,
     ReassignFromZnode,
-    Rebalance,
+    RebalanceLeaders,
     ShutDownBroker,
 )
 from model.controller.steps.topics import CompareAssignment, CompareTopics
@@ -60,7 +60,7 @@ from model.znodes.paths import ISR_CHANGES, LOG_DIR_EVENTS
 from model.zookeeper import Answer, Code, Read, ZooKeeperRequest
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingStep(msgspec.Struct, frozen=True):
     """A step that asked ZooKeeper, and what."""
 
     step: Step
@@ -76,7 +76,7 @@ class ControllerState(msgspec.Struct, frozen=True):
 
     context: ControllerContext
     agenda: tuple[Step, ...] = ()
-    waiting: Waiting | None = None
+    waiting: WaitingStep | None = None
     pending: tuple[Event, ...] = ()
     unanswered: int | None = None
     questions: int = 0
@@ -87,7 +87,7 @@ class ControllerState(msgspec.Struct, frozen=True):
         return not self.agenda and self.waiting is None and not self.pending
 
 
-def new_controller(settings: Settings) -> ControllerState:
+def new_controller(settings: ControllerSettings) -> ControllerState:
     """A controller that knows nothing yet."""
     return ControllerState(ControllerContext(settings))
 
@@ -148,7 +148,7 @@ def _stopped(event: events_and_commands.RequestAnswered, sent: StopReplicaReques
     return (*steps, ConfirmDeletions(tuple(deleted))) if deleted else steps
 
 
-_TIMERS: Mapping[str, Steps] = {REBALANCE_TIMER: (Rebalance(),), TOKEN_TIMER: (ExpireTokens(),)}
+_TIMERS: Mapping[str, Steps] = {REBALANCE_TIMER: (RebalanceLeaders(),), TOKEN_TIMER: (ExpireTokens(),)}
 _ANY_BROKER: Mapping[type[Event], Callable[[Any], Steps]] = {
     events_and_commands.BrokerStarted: steps_at_start,
     events_and_commands.SessionEstablished: steps_on_session,
@@ -247,7 +247,7 @@ class _Turn:
         else:
             self._note(waiting.step, waiting.step.resume(self.context, answers))
 
-    def _cannot_take_over(self, waiting: Waiting, answers: tuple[Answer, ...]) -> bool:
+    def _cannot_take_over(self, waiting: WaitingStep, answers: tuple[Answer, ...]) -> bool:
         """Whether a read failed that a new controller relies on: what it does not see it would take for dead."""
         if self.context.activity is not Activity.TAKING_OVER:
             return False
@@ -299,6 +299,6 @@ class _Turn:
                 return
             if outcome.ask:
                 self.commands.append(AskZooKeeper(self.questions, outcome.ask))
-                self.waiting, self.questions = Waiting(step, self.questions, outcome.ask), self.questions + 1
+                self.waiting, self.questions = WaitingStep(step, self.questions, outcome.ask), self.questions + 1
                 return
             outcome = step.resume(self.context, ())

@@ -26,7 +26,7 @@ from model.controller.events_and_commands import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment, without
 
 
-class Strategy(Enum):
+class ElectionStrategy(Enum):
     """Why a leader is elected; the value is the name of it up to 1.0, else from 1.1 on."""
 
     OFFLINE = "OfflinePartition"

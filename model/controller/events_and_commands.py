@@ -130,7 +130,7 @@ class PartitionOutcome(msgspec.Struct, frozen=True, gc=False):
     assignment: ReplicaAssignment | None = None
 
 
-class ProducerIds(msgspec.Struct, frozen=True, gc=False):
+class ProducerIdRange(msgspec.Struct, frozen=True, gc=False):
     """Ids that a broker may give out to producers: `count` of them from `first` on."""
 
     first: int
@@ -151,7 +151,7 @@ class AnswerRequest(Command, frozen=True):
     request: int
     error: str = "NONE"
     partitions: tuple[PartitionOutcome, ...] = ()
-    producer_ids: ProducerIds | None = None
+    producer_ids: ProducerIdRange | None = None
     features: tuple[FeatureOutcome, ...] = ()
 
 

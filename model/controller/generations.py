@@ -13,7 +13,7 @@ import msgspec
 
 from model.cluster.ids import release_numbers
 from model.controller import elections, scala_order
-from model.controller.elections import Ballot, ElectionResult, IsrRemovalRules, Rule, Strategy, refused
+from model.controller.elections import Ballot, ElectionResult, ElectionStrategy, IsrRemovalRules, Rule, refused
 from model.controller.requests import DEFAULT_PERCENTAGE, RebalanceRules
 from model.controller.state_machines import (
     PARTITIONS,
@@ -32,7 +32,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 
     since: str
     """The first release of which all this is true."""
-    rules: Mapping[Strategy, Rule]
+    rules: Mapping[ElectionStrategy, Rule]
     isr_removal: IsrRemovalRules
     partition_transitions: PartitionTransitions
     replica_transitions: ReplicaTransitions
@@ -63,12 +63,12 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 _FIRST = Generation(
     since="0.8.0",
     rules={
-        Strategy.OFFLINE: elections.offline_in_isr_order,
-        Strategy.REASSIGN: elections.reassigned_if_online,
-        Strategy.PREFERRED: elections.preferred_replica,
-        Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_besides_leader,
-        Strategy.NO_OP: elections.no_op,
-        Strategy.INITIAL: elections.initial,
+        ElectionStrategy.OFFLINE: elections.offline_in_isr_order,
+        ElectionStrategy.REASSIGN: elections.reassigned_if_online,
+        ElectionStrategy.PREFERRED: elections.preferred_replica,
+        ElectionStrategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_besides_leader,
+        ElectionStrategy.NO_OP: elections.no_op,
+        ElectionStrategy.INITIAL: elections.initial,
     },
     isr_removal=IsrRemovalRules("leaves", "leader if changed"),
     partition_transitions=PARTITIONS_0_8_0,
@@ -86,21 +86,21 @@ _FIRST = Generation(
     adds_partitions_by_broker_id=True,
 )
 
-_ELECTIONS: Mapping[Strategy, Rule] = {
-    Strategy.OFFLINE: elections.offline,
-    Strategy.REASSIGN: elections.reassign,
-    Strategy.PREFERRED: elections.preferred,
-    Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_untold,
-    Strategy.INITIAL: elections.initial,
+_ELECTIONS: Mapping[ElectionStrategy, Rule] = {
+    ElectionStrategy.OFFLINE: elections.offline,
+    ElectionStrategy.REASSIGN: elections.reassign,
+    ElectionStrategy.PREFERRED: elections.preferred,
+    ElectionStrategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_untold,
+    ElectionStrategy.INITIAL: elections.initial,
 }
 
-_Change = tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]]
+_Change = tuple[str, Mapping[ElectionStrategy, Rule], Mapping[str, Any]]
 _CHANGES: tuple[_Change, ...] = (
     (
         "0.8.1",
         {
-            Strategy.REASSIGN: elections.reassigned,
-            Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_in_isr_order,
+            ElectionStrategy.REASSIGN: elections.reassigned,
+            ElectionStrategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_in_isr_order,
         },
         {
             "isr_removal": IsrRemovalRules("leaves", "leader"),
@@ -112,7 +112,7 @@ _CHANGES: tuple[_Change, ...] = (
     ),
     (
         "0.8.2",
-        {Strategy.OFFLINE: elections.offline_in_assignment_order},
+        {ElectionStrategy.OFFLINE: elections.offline_in_assignment_order},
         {
             "isr_removal": IsrRemovalRules("stays unless unclean is allowed", "other replicas"),
             "rebalance": RebalanceRules(on_by_default=True, asks_isr=False, waits_for_reassignments=True),
@@ -121,7 +121,7 @@ _CHANGES: tuple[_Change, ...] = (
     ("0.9", {}, {"forbids_collisions": True}),
     (
         "0.10",
-        {Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown},
+        {ElectionStrategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown},
         {"longest_topic_name": 249, "knows_racks": True, "adds_partitions_by_broker_id": False},
     ),
     ("0.11", {}, {"unclean_by_default": False}),
@@ -136,7 +136,7 @@ _CHANGES: tuple[_Change, ...] = (
             "turns": scala_order.grouped_before_2_13,
         },
     ),
-    ("2.1", {Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown}, {}),
+    ("2.1", {ElectionStrategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown}, {}),
     ("2.2", {}, {"elects_needlessly": False}),
     ("2.3", {}, {"replica_transitions": REPLICAS}),
     (
@@ -148,7 +148,7 @@ _CHANGES: tuple[_Change, ...] = (
             "turns": scala_order.grouped,
         },
     ),
-    ("3.2", {Strategy.OFFLINE: elections.offline_recovering}, {}),
+    ("3.2", {ElectionStrategy.OFFLINE: elections.offline_recovering}, {}),
     ("3.4", {}, {"rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=False)}),
 )
 
@@ -162,7 +162,7 @@ def _history() -> Iterator[_Change]:
 
 def _next(before: Generation, change: _Change) -> Generation:
     since, rules, others = change
-    kept: Mapping[Strategy, Rule] = {} if rules is _ELECTIONS else before.rules
+    kept: Mapping[ElectionStrategy, Rule] = {} if rules is _ELECTIONS else before.rules
     forms = msgspec.structs.replace(before.forms, **FORMAT_CHANGES.get(since, {}))
     return msgspec.structs.replace(before, since=since, rules={**kept, **rules}, forms=forms, **others)
 
@@ -186,20 +186,20 @@ def generation_of(release: str) -> Generation:
     return known[-1]
 
 
-def elect(strategy: Strategy, ballot: Ballot, generation: Generation = LATEST) -> ElectionResult:
+def elect(strategy: ElectionStrategy, ballot: Ballot, generation: Generation = LATEST) -> ElectionResult:
     """Elect a leader as this generation would.
 
     A partition without a state takes INITIAL, any other another strategy. Raises KeyError for NO_OP from 1.1 on.
     """
     rule = generation.rules[strategy]
-    if ballot.current.exists and strategy is Strategy.INITIAL:
+    if ballot.current.exists and strategy is ElectionStrategy.INITIAL:
         return refused(strategy.value, "the partition has a state already")
-    if not ballot.current.exists and strategy is not Strategy.INITIAL:
+    if not ballot.current.exists and strategy is not ElectionStrategy.INITIAL:
         return refused(strategy.value, "the partition has no state yet")
     return rule(ballot)
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ControllerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`generation` decides the rules; the rest are broker settings by the names of their keys in server.properties."""
 
     broker_id: int
@@ -223,10 +223,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self.generation.forms
 
 
-def default_settings(broker_id: int, generation: Generation = LATEST, **others: Any) -> Settings:
+def default_settings(broker_id: int, generation: Generation = LATEST, **others: Any) -> ControllerSettings:
     """A broker whose configuration says nothing but `others`: the defaults are those of its generation."""
     rebalance = generation.rebalance
-    defaults = Settings(
+    defaults = ControllerSettings(
         broker_id=broker_id,
         generation=generation,
         unclean_leader_election_enable=generation.unclean_by_default,

@@ -20,14 +20,17 @@ from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.texts import listed
 from model.cluster.texts import replicas as replica_list
 from model.controller import Refusal, elections
-from model.controller.elections import Ballot, Strategy
+from model.controller.elections import Ballot, ElectionStrategy
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.znode_formats import ReassignmentRules
 
 ElectionKind = Literal["preferred", "unclean"]
 
-STRATEGY: dict[ElectionKind, Strategy] = {"preferred": Strategy.PREFERRED, "unclean": Strategy.OFFLINE}
+STRATEGY: dict[ElectionKind, ElectionStrategy] = {
+    "preferred": ElectionStrategy.PREFERRED,
+    "unclean": ElectionStrategy.OFFLINE,
+}
 """What is then elected by. An unclean election must also be allowed in the Ballot, and only for a request by RPC."""
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from model.cluster.texts import brokers, metadata_place
-from model.drills.drill import Drill
+from model.drills.drill import PlayedDrill
 from model.drills.outcomes import DrilledPartition, unaffected
 from model.drills.rows import AnyRow, BrokerFenced, MetadataLearnt, MetadataWritten, StateWritten, ZnodeWritten
 from model.drills.scenario import Deed, Scenario
 from model.drills.setup_znodes import rules_of
-from model.drills.timeline import Timeline
+from model.drills.timeline import DrillTimeline
 from model.drills.voters import is_kraft, not_forecast, rules_since
 from model.hosts.virtual.journal import (
     BrokerCrashed,
@@ -30,7 +30,7 @@ PERCENTILES = (50, 95, 99, 100)
 Document = dict[str, Any]
 
 
-def document_of(drill: Drill, *, everything: bool = False) -> Document:
+def document_of(drill: PlayedDrill, *, everything: bool = False) -> Document:
     """The whole drill; with `everything`, partitions that nothing happened to are in it, too."""
     outcomes: Iterable[DrilledPartition] = drill.affected
     if everything:
@@ -61,7 +61,7 @@ def _scenario(scenario: Scenario) -> Document:
     return {name: value for name, value in said.items() if value or not name.endswith("_voters")}
 
 
-def assumptions_of(drill: Drill) -> Document:
+def assumptions_of(drill: PlayedDrill) -> Document:
     """All that was assumed: how long things take, whose rules, and what the image does not say."""
     return {
         **msgspec.to_builtins(drill.assumptions),
@@ -70,7 +70,7 @@ def assumptions_of(drill: Drill) -> Document:
     }
 
 
-def notes_on(drill: Drill) -> Iterable[str]:
+def notes_on(drill: PlayedDrill) -> Iterable[str]:
     """What the image does not say and had to be assumed, in sentences."""
     image, catch_up_ms = drill.before, drill.assumptions.catch_up_ms
     if catch_up_ms is not None:
@@ -96,7 +96,7 @@ def notes_on(drill: Drill) -> Iterable[str]:
         yield "The image has no znode versions: they begin with 0."
 
 
-def _notes_on_races(timeline: Timeline) -> Iterable[str]:
+def _notes_on_races(timeline: DrillTimeline) -> Iterable[str]:
     """Who won a race to be the controller, as far as anything depends on it."""
     for number, row in enumerate(timeline.rows):
         if not isinstance(row, ControllerElected) or not row.is_race:
@@ -127,7 +127,7 @@ def _partition(one: DrilledPartition) -> Document:
     return facts
 
 
-def _summary(drill: Drill) -> Document:
+def _summary(drill: PlayedDrill) -> Document:
     timeline, counts = drill.timeline, msgspec.to_builtins(drill.summary, str_keys=True)
     before, after = drill.before.controller, drill.after.controller
     return {

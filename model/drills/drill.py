@@ -20,11 +20,11 @@ from model.drills.outcomes import DrilledPartition, Summary, affected, summary
 from model.drills.rows import AnyRow, QuorumShrank
 from model.drills.scenario import Act, Deed, Scenario, check, with_voters_changed
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import Outage, Timeline, TimelineBuilder
-from model.drills.voters import Served, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters
-from model.hosts.virtual.scheduled_events import Assumptions, microseconds
+from model.drills.timeline import DrillTimeline, Outage, TimelineBuilder
+from model.drills.voters import StillServed, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters
+from model.hosts.virtual.scheduled_events import TimingAssumptions, microseconds
 from model.hosts.virtual.virtual_cluster import VirtualCluster
-from model.hosts.virtual.world import Moment
+from model.hosts.virtual.world import WorldMoment
 
 LONGEST_MS = 3_600_000.0
 """A drill that is not at rest after an hour of virtual time ends there."""
@@ -32,14 +32,14 @@ LONGEST_MS = 3_600_000.0
 STEPS = 100
 """So many things happen between two reports of progress: some ms of work, as a rule."""
 
-DEFAULT = Assumptions(catch_up_ms=None)
+DEFAULT = TimingAssumptions(catch_up_ms=None)
 """Nobody starts, and followers that are not in sync stay behind: what they lack is not in any znode."""
 
-RESTARTING = Assumptions()
+RESTARTING = TimingAssumptions()
 """For drills in which brokers start: they catch up soon. Followers that live and are not in sync stay behind."""
 
 
-class Progress(msgspec.Struct, frozen=True, gc=False):
+class DrillProgress(msgspec.Struct, frozen=True, gc=False):
     """How far a drill is: its virtual time in ms, and how many rows its timeline has."""
 
     at_ms: float
@@ -47,12 +47,12 @@ class Progress(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True)
-class Drill:
+class PlayedDrill:
     """A drill that was played. `at_rest`: it was over; else it was still going on after LONGEST_MS."""
 
     scenario: Scenario
-    assumptions: Assumptions
-    timeline: Timeline
+    assumptions: TimingAssumptions
+    timeline: DrillTimeline
     at_rest: bool
 
     @property
@@ -82,7 +82,7 @@ class Drill:
         return msgspec.structs.replace(turnout, candidates=shrank[-1].candidates)
 
     @cached_property
-    def served(self) -> Served | None:
+    def served(self) -> StillServed | None:
         """What brokers still serve where the voters have no majority any more; None: they have."""
         return served(self.after) if self.turnout is not None and self.turnout.is_lost else None
 
@@ -92,13 +92,13 @@ class Drill:
         return self.summary.hurts or (self.turnout is not None and self.turnout.is_lost)
 
 
-def usual(image: ClusterImage, scenario: Scenario) -> Assumptions:
+def usual(image: ClusterImage, scenario: Scenario) -> TimingAssumptions:
     """What is assumed unless somebody says otherwise."""
     times = RESTARTING if scenario.starts_brokers else DEFAULT
     return msgspec.structs.replace(times, session_timeout_ms=session_timeout_ms(image, times))
 
 
-def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None = None) -> Drill:
+def run(image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions | None = None) -> PlayedDrill:
     """Plays it to its end; `assumptions` None: the usual ones.
 
     Raises ScenarioError for one that makes no sense on this cluster.
@@ -112,8 +112,8 @@ def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None
 
 
 def play(
-    image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None = None
-) -> Generator[Progress, None, Drill]:
+    image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions | None = None
+) -> Generator[DrillProgress, None, PlayedDrill]:
     """The same in steps: whoever iterates may show how far it is, or stop. Returns the drill."""
     image = with_voters_changed(image, scenario)
     check(image, scenario)
@@ -124,8 +124,8 @@ def play(
 
 
 def _play_on_kraft(
-    image: ClusterImage, scenario: Scenario, assumptions: Assumptions
-) -> Generator[Progress, None, Drill]:
+    image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions
+) -> Generator[DrillProgress, None, PlayedDrill]:
     """Without a majority of the voters nothing but the deaths happens (`scenario.check`)."""
     times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
     played, last_ms = KraftPlay(image, times, unclean=scenario.unclean), 0.0
@@ -134,26 +134,26 @@ def _play_on_kraft(
     for number, act in enumerate(acts_of(scenario)):
         until_ms = last_ms + (LONGEST_MS if act.after_ms is None else act.after_ms)
         for _ in played.pass_until(until_ms) if number else ():
-            yield Progress(played.now_ms, len(played.rows))
+            yield DrillProgress(played.now_ms, len(played.rows))
         if act.after_ms is not None:
             played.now_ms = until_ms
         last_ms = played.now_ms
         played.begin(act)
     for _ in played.pass_until(last_ms + LONGEST_MS) if decides else ():
-        yield Progress(played.now_ms, len(played.rows))
+        yield DrillProgress(played.now_ms, len(played.rows))
     told = played.timeline()
     rows = tuple(with_voters(told.rows, image, scenario.kill))
-    timeline = Timeline(image, rows, told.outages, told.end_ms, told.start_ms)
-    return Drill(scenario, times, timeline, at_rest=played.at_rest or not decides)
+    timeline = DrillTimeline(image, rows, told.outages, told.end_ms, told.start_ms)
+    return PlayedDrill(scenario, times, timeline, at_rest=played.at_rest or not decides)
 
 
-def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None, Drill]:
+def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[DrillProgress, None, PlayedDrill]:
     """The same on a copy that was set up before: many scenarios share the work that an image takes."""
     cluster = setup.reset()
     builder = TimelineBuilder(setup.image, setup.assumptions.start_ms, setup.znodes)
     read, last_ms = 0, 0.0
 
-    def passed(until_ms: float) -> Generator[Progress, None, None]:
+    def passed(until_ms: float) -> Generator[DrillProgress, None, None]:
         nonlocal read
         while is_due(cluster, until_ms):
             for _ in range(STEPS):
@@ -162,7 +162,7 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
                 cluster.step()
             builder.take(cluster.journal[read:])
             read = len(cluster.journal)
-            yield Progress(cluster.now_ms, builder.length)
+            yield DrillProgress(cluster.now_ms, builder.length)
 
     for number, act in enumerate(acts_of(scenario)):
         if act.after_ms is not None:
@@ -176,7 +176,7 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
         begin(setup, act)
     yield from passed(LONGEST_MS)
     builder.take(cluster.journal[read:])  # what needed no time
-    return Drill(scenario, setup.assumptions, builder.timeline(cluster.now_ms), cluster.at_rest)
+    return PlayedDrill(scenario, setup.assumptions, builder.timeline(cluster.now_ms), cluster.at_rest)
 
 
 def acts_of(scenario: Scenario) -> tuple[Act, ...]:
@@ -219,23 +219,23 @@ class Burst(NamedTuple):
 _Key = tuple[int | str | tuple[int, ...], ...]
 
 
-class Rest(Generic[T]):
+class SettledCluster(Generic[T]):
     """A cluster that is at rest again, and what the bursts so far come to."""
 
     __slots__ = ("at_us", "builder", "last_us", "moment", "next", "rest_us", "sum")
 
-    def __init__(self, moment: Moment, builder: TimelineBuilder, at_us: int, total: T) -> None:
+    def __init__(self, moment: WorldMoment, builder: TimelineBuilder, at_us: int, total: T) -> None:
         self.moment = moment
         self.builder = builder
         self.at_us = at_us
         self.sum = total
         self.rest_us = self.last_us = 0
         """After the beginning of the last burst: when it was over, and when the last act of it began."""
-        self.next: dict[_Key, Rest[T]] = {}
+        self.next: dict[_Key, SettledCluster[T]] = {}
         """By what was done: what follows."""
 
 
-class Played(NamedTuple, Generic[T]):
+class PlayedScenario(NamedTuple, Generic[T]):
     """A scenario that was played: what its bursts come to, and when each of them began."""
 
     sum: T
@@ -255,7 +255,7 @@ class Bursts(Generic[T]):
         """Rows that the bursts had which are remembered: what memory they take grows with them."""
         self._start = self._started()
 
-    def play(self, scenario: Scenario) -> Played[T] | None:
+    def play(self, scenario: Scenario) -> PlayedScenario[T] | None:
         """None: it is not over within LONGEST_MS, or does not begin at once. Then only a whole drill can tell."""
         acts, rest = acts_of(scenario), self._start
         if acts[0].after_ms is not None:
@@ -270,19 +270,19 @@ class Bursts(Generic[T]):
                 return None
             begun.append(at_us)
             rest, acts = found[0], acts[found[1] :]
-        return Played(rest.sum, tuple(begun), at_us + rest.rest_us)
+        return PlayedScenario(rest.sum, tuple(begun), at_us + rest.rest_us)
 
     def forget(self) -> None:
         """Remember nothing. Whoever plays scenarios that begin alike one after the other loses little."""
         self._start.next.clear()
         self.remembered = 0
 
-    def _started(self) -> Rest[T]:
+    def _started(self) -> SettledCluster[T]:
         cluster = self._setup.reset()
         builder = TimelineBuilder(self._setup.image, self._setup.assumptions.start_ms, self._setup.znodes)
-        return Rest(cluster.snapshot(), builder, 0, self._nothing)
+        return SettledCluster(cluster.snapshot(), builder, 0, self._nothing)
 
-    def _known(self, rest: Rest[T], acts: Sequence[Act], at_us: int) -> tuple[Rest[T], int] | None:
+    def _known(self, rest: SettledCluster[T], acts: Sequence[Act], at_us: int) -> tuple[SettledCluster[T], int] | None:
         """The burst that begins now, if it was played before, and how many acts are in it."""
         for count, key in _keys(acts, at_us):
             found = rest.next.get(key)
@@ -292,7 +292,7 @@ class Bursts(Generic[T]):
                     return found, count
         return None
 
-    def _played(self, rest: Rest[T], acts: Sequence[Act], at_us: int) -> tuple[Rest[T], int] | None:
+    def _played(self, rest: SettledCluster[T], acts: Sequence[Act], at_us: int) -> tuple[SettledCluster[T], int] | None:
         cluster = self._setup.cluster
         cluster.restore(rest.moment)
         from_us = rest.at_us + (at_us - rest.at_us) % 1_000
@@ -305,7 +305,7 @@ class Bursts(Generic[T]):
         builder.take(cluster.journal)
         cluster.forget()
         burst = Burst(*builder.told(), from_us, now_us - from_us)
-        found = Rest(cluster.snapshot(), builder.going_on(), now_us, self._count(rest.sum, burst))
+        found = SettledCluster(cluster.snapshot(), builder.going_on(), now_us, self._count(rest.sum, burst))
         found.rest_us, found.last_us = burst.rest_us, last_us - from_us
         rest.next[next(key for number, key in _keys(acts, at_us) if number == count)] = found
         self.remembered += len(burst.rows)

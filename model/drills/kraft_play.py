@@ -29,9 +29,9 @@ from model.drills.rows import (
     VoterFellSilent,
 )
 from model.drills.scenario import Act, Deed, Folder
-from model.drills.timeline import Outage, Timeline
+from model.drills.timeline import DrillTimeline, Outage
 from model.hosts.virtual.journal import BrokerBooted, ControllerAsked, Reasoned
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from model.kraft_controller.cluster import KraftCluster, PartitionChanged
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
@@ -59,7 +59,7 @@ AT_A_TIME: Final = 20
 class KraftPlay:
     """One drill on its way. `rows` are in order of time."""
 
-    def __init__(self, image: ClusterImage, assumptions: Assumptions, *, unclean: bool) -> None:
+    def __init__(self, image: ClusterImage, assumptions: TimingAssumptions, *, unclean: bool) -> None:
         self.now_ms = 0.0
         self.rows: list[AnyRow] = []
         self._image = image
@@ -106,9 +106,9 @@ class KraftPlay:
     def at_rest(self) -> bool:
         return not self._due
 
-    def timeline(self) -> Timeline:
+    def timeline(self) -> DrillTimeline:
         still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
-        return Timeline(self._image, tuple(self.rows), (*self._outages, *still), self.now_ms, self._times.start_ms)
+        return DrillTimeline(self._image, tuple(self.rows), (*self._outages, *still), self.now_ms, self._times.start_ms)
 
     # Brokers
 

@@ -12,7 +12,7 @@ from model.cluster.findings.health import Health, health, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.topic_image import Flags
 from model.drills.rows import StateWritten
-from model.drills.timeline import Outage, Timeline
+from model.drills.timeline import DrillTimeline, Outage
 
 
 class OutcomeKind(Enum):
@@ -69,7 +69,7 @@ class Summary(msgspec.Struct, frozen=True):
         return bool(self.newly_offline or self.newly_under_min_isr or self.unclean)
 
 
-def affected(timeline: Timeline) -> tuple[DrilledPartition, ...]:
+def affected(timeline: DrillTimeline) -> tuple[DrilledPartition, ...]:
     """Every partition that something was written of, or that lost its leader: the worst first, then the longest."""
     outages = {one.partition: one for one in timeline.outages}
     writes: dict[TopicPartition, list[StateWritten]] = {name: [] for name in outages}
@@ -87,7 +87,7 @@ def affected(timeline: Timeline) -> tuple[DrilledPartition, ...]:
     return tuple(sorted(found, key=lambda one: (severity[one.outcome], -_lasted_ms(one, timeline), one.partition)))
 
 
-def unaffected(timeline: Timeline) -> Iterator[DrilledPartition]:
+def unaffected(timeline: DrillTimeline) -> Iterator[DrilledPartition]:
     """Every other partition."""
     touched = {row.partition for row in timeline.rows if isinstance(row, StateWritten)}
     touched.update(one.partition for one in timeline.outages)
@@ -99,7 +99,7 @@ def unaffected(timeline: Timeline) -> Iterator[DrilledPartition]:
                 yield _pair(name, OutcomeKind.UNAFFECTED, state, state, None)
 
 
-def summary(timeline: Timeline, outcomes: Iterable[DrilledPartition], was: Health | None = None) -> Summary:
+def summary(timeline: DrillTimeline, outcomes: Iterable[DrilledPartition], was: Health | None = None) -> Summary:
     """The whole drill in numbers; `outcomes` are those of the `affected`. was: how the partitions were before."""
     was, now = was or _health(timeline.before), _health(timeline.after)
     led = [_leaders(one) for one in (was, now)]
@@ -119,7 +119,7 @@ def summary(timeline: Timeline, outcomes: Iterable[DrilledPartition], was: Healt
 
 
 def _outcome(
-    timeline: Timeline,
+    timeline: DrillTimeline,
     name: TopicPartition,
     before: r.PartitionState | None,
     after: r.PartitionState | None,
@@ -160,7 +160,7 @@ def _pair(
     )
 
 
-def _lasted_ms(one: DrilledPartition, timeline: Timeline) -> float:
+def _lasted_ms(one: DrilledPartition, timeline: DrillTimeline) -> float:
     return 0.0 if one.outage is None else one.outage.lasted_ms(timeline.end_ms)
 
 

@@ -10,7 +10,7 @@ from model.cluster.ids import TopicPartition
 from model.hosts.virtual import journal
 
 
-class StateWritten(journal.Record, frozen=True, gc=False):
+class StateWritten(journal.JournalRecord, frozen=True, gc=False):
     """A partition's state was written. `before` None: it was made. `unclean`: its leader was not in sync.
 
     `by` is None where KRaft's controller wrote it.
@@ -27,7 +27,7 @@ class StateWritten(journal.Record, frozen=True, gc=False):
         return TopicPartition(self.topic, self.after.partition)
 
 
-class ZnodeWritten(journal.Record, frozen=True):
+class ZnodeWritten(journal.JournalRecord, frozen=True):
     """Another znode was created, set or deleted; `says` is what that tells of the cluster.
 
     `before` and `after` are what it held: None where there was no znode, or is none any more.
@@ -39,10 +39,10 @@ class ZnodeWritten(journal.Record, frozen=True):
     version: int
     before: bytes | None
     after: bytes | None
-    says: tuple[r.Record, ...]
+    says: tuple[r.ClusterRecord, ...]
 
 
-class WriteRefused(journal.Record, frozen=True):
+class WriteRefused(journal.JournalRecord, frozen=True):
     """ZooKeeper refused a write; `error` is its name of the reason."""
 
     by: int
@@ -51,7 +51,7 @@ class WriteRefused(journal.Record, frozen=True):
     error: str
 
 
-class QuorumShrank(journal.Record, frozen=True):
+class QuorumShrank(journal.JournalRecord, frozen=True):
     """Voters of a KRaft quorum died. `candidates` may be the active controller now: several are in a race.
 
     `unnoticed`: brokers that died with the majority. Nobody fences them, and nobody leads in their place.
@@ -68,19 +68,19 @@ class BrokerFellSilent(journal.BrokerCrashed, frozen=True, tag="broker-killed"):
     """A broker of a KRaft cluster died; its controller does not know yet."""
 
 
-class VoterFellSilent(journal.Record, frozen=True, tag="voter-killed"):
+class VoterFellSilent(journal.JournalRecord, frozen=True, tag="voter-killed"):
     """A node of a KRaft cluster died that is a controller and no broker."""
 
     voter: int
 
 
-class VoterBooted(journal.Record, frozen=True, tag="voter-started"):
+class VoterBooted(journal.JournalRecord, frozen=True, tag="voter-started"):
     """Such a node started again."""
 
     voter: int
 
 
-class FolderFailed(journal.Record, frozen=True, tag="folder-failed"):
+class FolderFailed(journal.JournalRecord, frozen=True, tag="folder-failed"):
     """A log folder of a broker failed; `partitions` had a replica there."""
 
     broker: int
@@ -96,14 +96,14 @@ class BrokerFenced(journal.SessionEnded, frozen=True):
     """KRaft's controller fenced a broker: `expired`, no heartbeat for broker.session.timeout.ms, or it stopped."""
 
 
-class MetadataWritten(journal.Record, frozen=True):
+class MetadataWritten(journal.JournalRecord, frozen=True):
     """KRaft's controller wrote something else; `says` is what that tells of the cluster, `place` where it stands."""
 
     place: str
-    says: tuple[r.Record, ...]
+    says: tuple[r.ClusterRecord, ...]
 
 
-class MetadataLearnt(journal.Record, frozen=True, gc=False):
+class MetadataLearnt(journal.JournalRecord, frozen=True, gc=False):
     """A broker of a KRaft cluster read in the metadata log what was written of partitions."""
 
     receiver: int

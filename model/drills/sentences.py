@@ -64,7 +64,7 @@ _RULES: Final[Mapping[type, tuple[str, ...]]] = {
 }
 
 
-class Step(msgspec.Struct, frozen=True):
+class SentenceRows(msgspec.Struct, frozen=True):
     """Rows `first` to `end` of a timeline, which follow each other and are of one kind, told in one sentence.
 
     `sign`: what it is, in one letter; a dot for what is no milestone of a drill.
@@ -78,13 +78,13 @@ class Step(msgspec.Struct, frozen=True):
     text: str
 
 
-def steps_of(rows: Sequence[kinds.AnyRow]) -> Iterator[Step]:
+def steps_of(rows: Sequence[kinds.AnyRow]) -> Iterator[SentenceRows]:
     """The rows as steps, in order."""
     first = 0
     for _, group in groupby(rows, key=_kind):
         some = list(group)
         sign, tell = _WORDS[type(some[0])]
-        yield Step(first, first + len(some), some[0].at_ms, some[-1].at_ms, sign, tell(some))
+        yield SentenceRows(first, first + len(some), some[0].at_ms, some[-1].at_ms, sign, tell(some))
         first += len(some)
 
 

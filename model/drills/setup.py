@@ -22,7 +22,7 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import NO_STATE, TopicPartition
 from model.cluster.partition_columns import PartitionColumns, stacked
 from model.cluster.topic_image import NOBODY, Flags, TopicImage, rows_of, unpadded
-from model.controller.context import NO_CONTROLLER, Activity, ControllerContext, LiveBroker
+from model.controller.context import NO_CONTROLLER, Activity, BrokerAndEpoch, ControllerContext
 from model.controller.decide import ControllerState
 from model.controller.events_and_commands import (
     ControllerZnodeDeleted,
@@ -37,7 +37,7 @@ from model.controller.topics import DeletionQueues, Leadership, Partition, Topic
 from model.drills.setup_znodes import UNCLEAN_KEY, ClusterZnodes, controller_of, registration_of, rules_of, settings_of
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.memory_zookeeper.state import server_over
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from model.hosts.virtual.virtual_broker import VirtualBroker
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.paths import broker_path
@@ -64,7 +64,7 @@ def _warm(image: ClusterImage, idle: ControllerContext, topics: Topics) -> Contr
         epoch=image.controller.epoch or 0,
         epoch_version=image.controller.epoch or 0,
         live={
-            number: LiveBroker(broker.epoch or 0, registration_of(broker, image.generation))
+            number: BrokerAndEpoch(broker.epoch or 0, registration_of(broker, image.generation))
             for number, broker in sorted(image.brokers.items())
         },
         topics=topics,
@@ -307,7 +307,7 @@ def _behind(image: ClusterImage) -> dict[int, list[TopicPartition]]:
 class ClusterSetup:
     """The cluster of an image. `unclean`: every topic may elect leaders that are not in sync; else as configured."""
 
-    def __init__(self, image: ClusterImage, assumptions: Assumptions, *, unclean: bool = False) -> None:
+    def __init__(self, image: ClusterImage, assumptions: TimingAssumptions, *, unclean: bool = False) -> None:
         self.image = image
         self._allowed = True if unclean else None
         start_ms = image.provenance.time_ms

@@ -13,11 +13,11 @@ import msgspec
 from model.cluster.cluster_image import BrokerImage, ClusterImage, state_of
 from model.cluster.ids import NO_STATE, KafkaGeneration
 from model.cluster.topic_image import TopicImage, rows_of
-from model.controller.generations import LATEST, Generation, Settings, default_settings, generation_of
+from model.controller.generations import LATEST, ControllerSettings, Generation, default_settings, generation_of
 from model.controller.topics import Partition, Topic, Topics
 from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names
 from model.hosts.memory_zookeeper.state import Planted, planted_nodes
-from model.hosts.memory_zookeeper.tree import Node
+from model.hosts.memory_zookeeper.tree import StoredZnode
 from model.znodes import paths
 from model.znodes.cluster import (
     BrokerRegistration,
@@ -58,7 +58,7 @@ def rules_of(image: ClusterImage) -> Generation:
     return LATEST if release is None else generation_of(release)
 
 
-def settings_of(image: ClusterImage, broker: int, *, unclean: bool | None = None) -> Settings:
+def settings_of(image: ClusterImage, broker: int, *, unclean: bool | None = None) -> ControllerSettings:
     """A controller's settings: what is set for all brokers, else Kafka's defaults; no leaders go back by themselves.
 
     unclean: whether a leader may be elected that is not in sync; None: as the cluster has it.
@@ -79,7 +79,7 @@ class TopicZnodes:
         self._image = image
         self._partitions: Mapping[int, Partition] = {} if topic is None else topic.partitions
         self._version = version
-        self._kept: dict[int, Node] | None = {} if keeps else None
+        self._kept: dict[int, StoredZnode] | None = {} if keeps else None
 
     def paths(self) -> Iterator[str]:
         """Every path, parents before children."""
@@ -91,7 +91,7 @@ class TopicZnodes:
             yield partition_path(name, number)
             yield partition_state_path(name, number)
 
-    def node(self, names: list[str]) -> Node | None:
+    def node(self, names: list[str]) -> StoredZnode | None:
         """The znode at these names below the topic's; None if there is none."""
         if len(names) == 3:  # all but a few
             return self._state(_number(names[1])) if names[0] == "partitions" and names[2] == "state" else None
@@ -105,14 +105,14 @@ class TopicZnodes:
             case _:
                 return None
 
-    def _state(self, number: int) -> Node | None:
+    def _state(self, number: int) -> StoredZnode | None:
         kept = self._kept
         node = None if kept is None else kept.get(number)
         if node is None and (node := self._worked_out(number)) and kept is not None:
             kept[number] = node
         return node
 
-    def _worked_out(self, number: int) -> Node | None:
+    def _worked_out(self, number: int) -> StoredZnode | None:
         known = self._partitions.get(number)
         if known is None or known.leadership is None:
             return self._orphan(number)
@@ -126,7 +126,7 @@ class TopicZnodes:
         )
         return _state_node(payload, state.partition_epoch)
 
-    def _orphan(self, number: int) -> Node | None:
+    def _orphan(self, number: int) -> StoredZnode | None:
         """The state of a partition that no assignment names."""
         row = self._stated.get(number)
         if row is None:
@@ -142,7 +142,7 @@ class TopicZnodes:
         return _state_node(payload, state.version)
 
     @cached_property
-    def _assignment(self) -> Node:
+    def _assignment(self) -> StoredZnode:
         topic = self._image
         rows = zip(topic.partitions.tolist(), rows_of(topic.replicas), strict=True)
         replicas = {partition: brokers for partition, brokers in rows if brokers}
@@ -155,7 +155,7 @@ class TopicZnodes:
         )
         data = payload.to_bytes() if replicas else b""
         children = 1 if self._stated else 0
-        return Node(data, _stat(len(data), children=children), Names(["partitions"]) if children else NO_NAMES)
+        return StoredZnode(data, _stat(len(data), children=children), Names(["partitions"]) if children else NO_NAMES)
 
     @cached_property
     def _stated(self) -> dict[int, int]:
@@ -168,13 +168,13 @@ def _number(name: str) -> int:
     return int(name) if name.isascii() and name.isdigit() else -1
 
 
-def _state_node(payload: LeaderIsrAndControllerEpoch, version: int) -> Node:
+def _state_node(payload: LeaderIsrAndControllerEpoch, version: int) -> StoredZnode:
     data = payload.to_bytes()
-    return Node(data, _stat(len(data), version=version))
+    return StoredZnode(data, _stat(len(data), version=version))
 
 
-def _folder(names: list[str]) -> Node:
-    return Node(b"", _stat(0, children=len(names)), Names(names))
+def _folder(names: list[str]) -> StoredZnode:
+    return StoredZnode(b"", _stat(0, children=len(names)), Names(names))
 
 
 def _stat(length: int, *, children: int = 0, version: int = 0) -> Stat:
@@ -190,7 +190,7 @@ MOST_KEPT = 50_000
 _BELOW_TOPICS = f"{paths.TOPICS}/"
 
 
-class ClusterZnodes(Mapping[str, Node]):
+class ClusterZnodes(Mapping[str, StoredZnode]):
     """Every znode by path; `owners` are the brokers' sessions, `topics` those of the image as controllers hold them."""
 
     def __init__(self, image: ClusterImage, owners: Mapping[int, int], topics: Topics) -> None:
@@ -202,9 +202,9 @@ class ClusterZnodes(Mapping[str, Node]):
         self._few = planted_nodes(dict(_few(image, owners)))
         if self._topics:
             stat = Stat(0, 0, 0, 0, 0, len(self._topics), 0, 0, 0, len(self._topics), 0)
-            self._few[paths.TOPICS] = Node(b"", stat, Names(list(self._topics)))
+            self._few[paths.TOPICS] = StoredZnode(b"", stat, Names(list(self._topics)))
 
-    def get(self, key: str, default: Node | None = None) -> Node | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def get(self, key: str, default: StoredZnode | None = None) -> StoredZnode | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         if not key.startswith(_BELOW_TOPICS):
             return self._few.get(key, default)
         name, *below = key[len(_BELOW_TOPICS) :].split("/")
@@ -212,7 +212,7 @@ class ClusterZnodes(Mapping[str, Node]):
         found = None if topic is None else topic.node(below)
         return default if found is None else found
 
-    def __getitem__(self, key: str) -> Node:
+    def __getitem__(self, key: str) -> StoredZnode:
         found = self.get(key)
         if found is None:
             raise KeyError(key)

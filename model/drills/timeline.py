@@ -27,7 +27,7 @@ from model.drills.rows import (
     WriteRefused,
     ZnodeWritten,
 )
-from model.hosts.memory_zookeeper.tree import Node
+from model.hosts.memory_zookeeper.tree import StoredZnode
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import (
     BrokerBooted,
@@ -35,13 +35,13 @@ from model.hosts.virtual.journal import (
     BrokerStopped,
     ControllerAsked,
     ControllerElected,
+    JournalRecord,
     Reasoned,
-    Record,
     RequestSent,
     RequestServed,
     SessionEnded,
     Transaction,
-    ZnodeWrite,
+    WritePart,
     znode_writes,
 )
 from model.sources.zookeeper.translate import translate
@@ -65,7 +65,7 @@ class Outage(msgspec.Struct, frozen=True, gc=False):
         return (until_ms if self.to_ms is None else self.to_ms) - self.from_ms
 
 
-class Timeline:
+class DrillTimeline:
     """The rows in order of time, the outages by partition, and the cluster before all of it. It never changes."""
 
     def __init__(
@@ -122,7 +122,7 @@ class Timeline:
         return [row.at_ms for row in self.rows]
 
 
-def _records(rows: Sequence[AnyRow], before: ClusterImage) -> Iterator[r.Record]:
+def _records(rows: Sequence[AnyRow], before: ClusterImage) -> Iterator[r.ClusterRecord]:
     """What the rows tell. States that were written one after the other are told together, the last of each partition:
     a record of one state costs as much as one of many."""
     written: dict[str, dict[int, r.PartitionState]] = {}
@@ -136,11 +136,11 @@ def _records(rows: Sequence[AnyRow], before: ClusterImage) -> Iterator[r.Record]
     yield from _states(written)
 
 
-def _states(written: Mapping[str, Mapping[int, r.PartitionState]]) -> Iterator[r.Record]:
+def _states(written: Mapping[str, Mapping[int, r.PartitionState]]) -> Iterator[r.ClusterRecord]:
     return (r.PartitionStatesWritten(topic=topic, states=tuple(states.values())) for topic, states in written.items())
 
 
-def _told(row: AnyRow, before: ClusterImage) -> Iterator[r.Record]:
+def _told(row: AnyRow, before: ClusterImage) -> Iterator[r.ClusterRecord]:
     if isinstance(row, ZnodeWritten | MetadataWritten):
         yield from row.says
     elif isinstance(row, QuorumShrank):
@@ -159,7 +159,7 @@ def _told(row: AnyRow, before: ClusterImage) -> Iterator[r.Record]:
 class TimelineBuilder:
     """Takes a journal in as it grows."""
 
-    def __init__(self, image: ClusterImage, start_ms: int, znodes: Mapping[str, Node]) -> None:
+    def __init__(self, image: ClusterImage, start_ms: int, znodes: Mapping[str, StoredZnode]) -> None:
         """image: the cluster before; znodes: the same, as ZooKeeper had it. start_ms: when the journal begins, in ms
         since the epoch, UTC."""
         self._image = image
@@ -171,7 +171,7 @@ class TimelineBuilder:
         self._leaderless: dict[TopicPartition, float] = {}
         self._outages: list[Outage] = []
 
-    def take(self, records: Iterable[Record]) -> None:
+    def take(self, records: Iterable[JournalRecord]) -> None:
         for record in records:
             match record:
                 case BrokerCrashed() | BrokerStopped():
@@ -203,9 +203,9 @@ class TimelineBuilder:
         other._leaderless = dict(self._leaderless)
         return other
 
-    def timeline(self, end_ms: float) -> Timeline:
+    def timeline(self, end_ms: float) -> DrillTimeline:
         still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
-        return Timeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
+        return DrillTimeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
 
     def _wrote(self, record: Transaction) -> Iterator[AnyRow]:
         for write in znode_writes(record):
@@ -244,7 +244,7 @@ class TimelineBuilder:
         led = {name for name, state in self._states.items() if state.leader == broker}
         return [name for name in names if name not in self._states or name in led] + sorted(led.difference(names))
 
-    def _znode_written(self, record: Transaction, write: ZnodeWrite) -> ZnodeWritten:
+    def _znode_written(self, record: Transaction, write: WritePart) -> ZnodeWritten:
         says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
         before = None if write.verb == "create" else self._held(write.path)
         after = self._written[write.path] = None if write.verb == "delete" else write.data
@@ -256,7 +256,7 @@ class TimelineBuilder:
         planted = self._znodes.get(path)
         return None if planted is None else planted.data
 
-    def _state_written(self, record: Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
+    def _state_written(self, record: Transaction, write: WritePart, match: ZnodeMatch) -> StateWritten:
         name = TopicPartition(match.topic, match.partition)
         before = self._states.get(name) or state_in(self._image, name)
         payload = decode_partition_state(write.data)
@@ -283,7 +283,7 @@ def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState)
     return after.leader != before.leader or after.leader in after.isr
 
 
-def _as_read(write: ZnodeWrite, record: Transaction, start_ms: int) -> Znode | Missing:
+def _as_read(write: WritePart, record: Transaction, start_ms: int) -> Znode | Missing:
     """A write as a source would read it."""
     if write.verb == "delete":
         return Missing(write.path)

@@ -18,7 +18,7 @@ from model.cluster.topic_image import NOBODY
 from model.drills.rows import AnyRow, QuorumShrank, VoterBooted, VoterFellSilent
 from model.drills.setup_znodes import rules_of
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from model.kraft_controller.partition_change import NEWEST, knows_levels, levels_of
 
 NOT_FORECAST = (
@@ -112,7 +112,7 @@ def candidates_text(turnout: Turnout) -> str:
     return f"one of {listed(some, 20)}" if len(some) > 1 else str(some[0]) if some else "nobody"
 
 
-def session_timeout_ms(image: ClusterImage, usual: Assumptions) -> float:
+def session_timeout_ms(image: ClusterImage, usual: TimingAssumptions) -> float:
     """How long a silent broker counts as alive: what is set on brokers, the longest where they differ.
 
     With ZooKeeper it is the usual one: sessions are the brokers' own affair there, whatever is set elsewhere.
@@ -157,7 +157,7 @@ def _who_died(row: AnyRow) -> int | None:
     return row.broker if isinstance(row, BrokerCrashed) else None
 
 
-class Served(msgspec.Struct, frozen=True):
+class StillServed(msgspec.Struct, frozen=True):
     """What is still served where nothing is elected: partitions that take any write, those that take acks=0 and 1 and
     can be read, since somebody in the ISR is dead, and those that are not served."""
 
@@ -166,16 +166,16 @@ class Served(msgspec.Struct, frozen=True):
     not_served: int
 
 
-def served(image: ClusterImage) -> Served:
+def served(image: ClusterImage) -> StillServed:
     """By the brokers that live in it, while its states stay as they are."""
     columns, alive = stacked(tuple(image.topics.values())), np.array(sorted(image.brokers), np.int32)
     is_led = np.isin(columns.leader, alive)
     all_live = (np.isin(columns.isr, alive) | (columns.isr == NOBODY)).all(axis=1)
     whole, led = int((is_led & all_live).sum()), int(is_led.sum())
-    return Served(whole, led - whole, len(columns) - led)
+    return StillServed(whole, led - whole, len(columns) - led)
 
 
-def served_text(found: Served) -> str:
+def served_text(found: StillServed) -> str:
     """`8 partitions as before, 4 without acks=all, 2 not at all`."""
     as_before = f"{counted(found.whole, 'partition')} as before"
     return f"{as_before}, {found.without_all:,} without acks=all, {found.not_served:,} not at all"

@@ -38,14 +38,14 @@ NIL = msgspec.Raw(b"\xc0")
 """MessagePack's nil; an empty `Raw` would leave a hole in the message."""
 
 
-class Asked(msgspec.Struct, frozen=True, tag=True):
+class QuestionAsked(msgspec.Struct, frozen=True, tag=True):
     """Owner → child: a question, as MessagePack of its own type. Nobody waits for the answer to number 0."""
 
     id: int
     question: msgspec.Raw
 
 
-class Answered(msgspec.Struct, frozen=True, tag=True):
+class QuestionAnswered(msgspec.Struct, frozen=True, tag=True):
     """Child → owner: the answer to question `id`, as MessagePack of its own type, or why there is none."""
 
     id: int
@@ -53,7 +53,7 @@ class Answered(msgspec.Struct, frozen=True, tag=True):
     failure: str = ""
 
 
-class Told(msgspec.Struct, frozen=True, tag=True):
+class NewsMessage(msgspec.Struct, frozen=True, tag=True):
     """Child → owner: news, as MessagePack of its own type."""
 
     news: msgspec.Raw
@@ -168,13 +168,13 @@ class AskedChild(Generic[News]):
         self._last_id += 1
         waiting: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
         self._asked[self._last_id] = question, waiting
-        self._writer.write(frame(Asked(self._last_id, raw(question))))
+        self._writer.write(frame(QuestionAsked(self._last_id, raw(question))))
         return msgspec.msgpack.decode(await waiting, type=answer)
 
     def tell(self, question: object) -> None:
         """Ask without waiting for an answer; nothing happens where it is not open, or gone."""
         if self._writer is not None and not self._writer.is_closing():
-            self._writer.write(frame(Asked(0, raw(question))))
+            self._writer.write(frame(QuestionAsked(0, raw(question))))
 
     def lose(self, why: str) -> None:
         """There are no more answers, for this reason, unless there was one before."""
@@ -198,10 +198,10 @@ class AskedChild(Generic[News]):
     async def _listen(self, on_news: Callable[[News], object], on_end: Callable[[str], Awaitable[object]]) -> None:
         reader = await reader_of(_pipe(self._process.stdout))
         complaints = self._process.stderr and asyncio.create_task(_last_line(await reader_of(self._process.stderr)))
-        decoder, nonsense = msgspec.msgpack.Decoder(Answered | Told), ""
+        decoder, nonsense = msgspec.msgpack.Decoder(QuestionAnswered | NewsMessage), ""
         try:
             while (message := await read_message(reader, decoder)) is not None:
-                if isinstance(message, Told):
+                if isinstance(message, NewsMessage):
                     on_news(self._news.decode(message.news))
                 else:
                     self._hear(message)
@@ -216,7 +216,7 @@ class AskedChild(Generic[News]):
         await on_end(why)
         self.lose(why)
 
-    def _hear(self, message: Answered) -> None:
+    def _hear(self, message: QuestionAnswered) -> None:
         _, waiting = self._asked.pop(message.id, (None, None))
         if waiting is None or waiting.done():
             return
@@ -273,7 +273,7 @@ def output_for_messages() -> BinaryIO:
     return output
 
 
-class Owner:
+class ParentProcess:
     """Who started this process, at the other end of its pipes. For one event loop."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -283,7 +283,7 @@ class Owner:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
-    async def of(cls, output: BinaryIO) -> "Owner":
+    async def of(cls, output: BinaryIO) -> "ParentProcess":
         """On standard input, and on the output that `output_for_messages` gave."""
         return cls(await reader_of(sys.stdin.buffer), await writer_of(output))
 
@@ -293,7 +293,7 @@ class Owner:
 
     def tell(self, news: object) -> None:
         """Never waits; see `drain` and `unread_bytes`."""
-        self._send(Told(raw(news)))
+        self._send(NewsMessage(raw(news)))
 
     @property
     def unread_bytes(self) -> int:
@@ -317,7 +317,7 @@ class Owner:
 
         An answer that fails is told as `why_not` says it; the others live on.
         """
-        asked, question = msgspec.msgpack.Decoder(Asked), msgspec.msgpack.Decoder(kind)
+        asked, question = msgspec.msgpack.Decoder(QuestionAsked), msgspec.msgpack.Decoder(kind)
         while (message := await read_message(self._reader, asked)) is not None:
             self.spawn(self._answer(message, question, answer, why_not))
 
@@ -335,17 +335,17 @@ class Owner:
 
     async def _answer(
         self,
-        asked: Asked,
+        asked: QuestionAsked,
         decoder: "msgspec.msgpack.Decoder[T]",
         answer: Callable[[T], Awaitable[object]],
         why_not: Callable[[Exception], str],
     ) -> None:
         try:
-            said = Answered(asked.id, raw(await answer(decoder.decode(asked.question))))
+            said = QuestionAnswered(asked.id, raw(await answer(decoder.decode(asked.question))))
         except Exception as error:
-            said = Answered(asked.id, failure=why_not(error))
+            said = QuestionAnswered(asked.id, failure=why_not(error))
         self._send(said)
 
-    def _send(self, message: Answered | Told) -> None:
+    def _send(self, message: QuestionAnswered | NewsMessage) -> None:
         if not self._writer.is_closing():
             self._writer.write(frame(message))

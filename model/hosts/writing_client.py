@@ -29,7 +29,7 @@ from model.hosts.zookeeper.requests import (
     text_bytes,
     watch_event,
 )
-from model.hosts.zookeeper.settings import Meter, Settings
+from model.hosts.zookeeper.settings import TrafficMeter, ZooKeeperSettings
 from model.zookeeper import (
     Answer,
     Check,
@@ -194,7 +194,7 @@ GONE = Answer(Code.SESSION_EXPIRED)
 Note = Callable[[ZooKeeperRequest, Answer], None]
 
 
-class Question:
+class PendingQuestion:
     """`done` gets all answers once there are all; `lost` is called once the rest needs to be asked again."""
 
     def __init__(
@@ -203,16 +203,16 @@ class Question:
         chroot: str,
         note: Note,
         done: Callable[[tuple[Answer, ...]], None],
-        lost: Callable[["Question"], None],
+        lost: Callable[["PendingQuestion"], None],
     ) -> None:
         self._answers: list[Answer | None] = [None] * len(requests)
         self._note = note
         self._done = done
         self._lost = lost
         self._flying = len(requests)
-        self.slots = [Slot(self, place, request, chroot) for place, request in enumerate(requests)]
+        self.slots = [RequestSlot(self, place, request, chroot) for place, request in enumerate(requests)]
 
-    def again(self) -> "list[Slot]":
+    def again(self) -> "list[RequestSlot]":
         """The requests that are to be sent once more, in order: their connection was lost, their outcome is unknown."""
         slots = [slot for slot, answer in zip(self.slots, self._answers, strict=True) if answer is None]
         self._flying = len(slots)
@@ -237,12 +237,12 @@ class Question:
             self._lost(self)
 
 
-class Slot:
+class RequestSlot:
     """One request as kazoo's connection sees it: something to serialize, and somebody to tell of a failure."""
 
     __slots__ = ("_chroot", "_place", "_question", "request", "type")
 
-    def __init__(self, question: Question, place: int, request: ZooKeeperRequest, chroot: str) -> None:
+    def __init__(self, question: PendingQuestion, place: int, request: ZooKeeperRequest, chroot: str) -> None:
         self._question = question
         self._place = place
         self._chroot = chroot
@@ -281,7 +281,7 @@ class WritingClient(KazooClient):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ZooKeeperSettings,
         *,
         on_fired: Callable[[ZnodeChanged], None],
         on_events: OnEvents,
@@ -303,9 +303,9 @@ class WritingClient(KazooClient):
         self._on_end = on_end
         self.on_fired = on_fired
         retry = self._conn_retry.copy()
-        self._connection = _Connection(self, retry, self.logger, sasl_options, on_events, Meter())
+        self._connection = _Connection(self, retry, self.logger, sasl_options, on_events, TrafficMeter())
 
-    def send(self, slots: Iterable[Slot]) -> None:
+    def send(self, slots: Iterable[RequestSlot]) -> None:
         """Put requests in the queue, behind those that wait."""
         self._queue.extend([(slot, slot) for slot in slots])  # a list: all at once, whatever the other thread does
         self._wake()
@@ -358,7 +358,7 @@ class _Connection(BufferedConnection):
 
     def _read_response(self, header: Any, buffer: bytes, offset: int) -> object:
         pending = self.client._pending
-        if not pending or not isinstance(pending[0][1], Slot):
+        if not pending or not isinstance(pending[0][1], RequestSlot):
             return super()._read_response(header, buffer, offset)
         _, slot, xid = pending[0]
         self._meter.answered()

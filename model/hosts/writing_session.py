@@ -13,10 +13,10 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from model.hosts.writing_client import GONE, Question, WritingClient
+from model.hosts.writing_client import GONE, PendingQuestion, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.requests import SetWatches
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.zookeeper import (
     Answer,
     Code,
@@ -78,7 +78,7 @@ CLOSE_TIMEOUT_S = 5.0
 class WritingSession:
     """Made and used on an event loop's thread; `on_watch` and `on_expired` are called there, too."""
 
-    def __init__(self, settings: Settings, on_watch: OnWatch, on_expired: Callable[[], None]) -> None:
+    def __init__(self, settings: ZooKeeperSettings, on_watch: OnWatch, on_expired: Callable[[], None]) -> None:
         """Connects to nothing yet. Raises ZooKeeperUnsupported beside an unknown kazoo."""
         self._settings = settings
         self._on_watch = on_watch
@@ -89,7 +89,7 @@ class WritingSession:
         self._ended = False
         self._closing = False
         self._watches = ArmedWatches()
-        self._waiting: list[Question] = []
+        self._waiting: list[PendingQuestion] = []
         self._client = WritingClient(
             settings,
             on_fired=self._fired,
@@ -139,7 +139,7 @@ class WritingSession:
             self._tell(_resolve, answered, answers)
 
         root = self._settings.chroot if chroot is None else chroot
-        question = Question(requests, root, self._watches.note, done, self._lost)
+        question = PendingQuestion(requests, root, self._watches.note, done, self._lost)
         with self._lock:
             if self._ended or not requests:
                 return (GONE,) * len(requests)
@@ -179,7 +179,7 @@ class WritingSession:
             self._waiting.clear()
         self._tell(self._settled.set)
 
-    def _lost(self, question: Question) -> None:
+    def _lost(self, question: PendingQuestion) -> None:
         with self._lock:
             if not self._ended:
                 self._waiting.append(question)
@@ -226,7 +226,7 @@ _LOGGER = logging.getLogger(__name__)
 class SuccessiveSessions:
     """For one event loop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ZooKeeperSettings) -> None:
         self.on_watch: OnWatch = lambda changed: None
         self.on_expired: Callable[[], None] = lambda: None
         """Told when the session in use has ended."""

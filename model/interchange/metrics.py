@@ -16,7 +16,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.find import SEVERITY, Findings
 
 
-class Sample(msgspec.Struct, frozen=True):
+class MetricSample(msgspec.Struct, frozen=True):
     """One value; `labels` by name."""
 
     value: float
@@ -28,7 +28,7 @@ class Family(msgspec.Struct, frozen=True):
 
     name: str
     help: str
-    samples: tuple[Sample, ...]
+    samples: tuple[MetricSample, ...]
     type: Literal["gauge", "counter"] = "gauge"
 
 
@@ -111,7 +111,7 @@ def _partitions(findings: Findings) -> Iterable[Row]:
 
 def _gauges(cluster: str, rows: Iterable[Row]) -> tuple[Family, ...]:
     return tuple(
-        Family(f"kdrill_{name}", text, (Sample(value, {"cluster": cluster}),))
+        Family(f"kdrill_{name}", text, (MetricSample(value, {"cluster": cluster}),))
         for name, text, value in rows
         if value is not None
     )
@@ -123,10 +123,10 @@ def _findings(cluster: str, findings: Findings) -> Iterable[Family]:
     yield Family(
         "kdrill_findings",
         "Findings of each kind, as kdrill status lists them; 0 where there is none.",
-        tuple(Sample(census.findings[kind], labels[kind]) for kind in SEVERITY),
+        tuple(MetricSample(census.findings[kind], labels[kind]) for kind in SEVERITY),
     )
     yield Family(
         "kdrill_finding_partitions",
         "Partitions that the findings of each kind are about.",
-        tuple(Sample(census.partitions[kind], labels[kind]) for kind in SEVERITY),
+        tuple(MetricSample(census.partitions[kind], labels[kind]) for kind in SEVERITY),
     )

@@ -205,7 +205,7 @@ _BROKERS = "/brokers/ids/*"
 """Not the folder itself: who lives is not known for sure, and yet taken for known."""
 
 
-def records_of_text(text: ClusterText) -> Iterator[r.Record]:
+def records_of_text(text: ClusterText) -> Iterator[r.ClusterRecord]:
     """All that a text tells, in an order that can be replayed."""
     yield r.GenerationRecognised(generation=text.generation)
     for broker in text.brokers or _at_work(text.topics):
@@ -226,7 +226,7 @@ def _endpoints(broker: BrokerText) -> tuple[str, ...]:
     return (f"PLAINTEXT://{broker.address}",) if ":" in broker.address else ()
 
 
-def _topic(topic: TopicText) -> Iterator[r.Record]:
+def _topic(topic: TopicText) -> Iterator[r.ClusterRecord]:
     yield r.ConfigChanged(entity=f"topics/{topic.name}", config=topic.config)
     yield r.TopicAssigned(
         topic=topic.name,

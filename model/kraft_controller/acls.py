@@ -31,7 +31,7 @@ class Rule(msgspec.Struct, frozen=True):
     permission: int
 
 
-class Filter(msgspec.Struct, frozen=True):
+class AclFilter(msgspec.Struct, frozen=True):
     """Which entries are meant: ANY, or None, for all."""
 
     resource_type: int
@@ -90,13 +90,13 @@ def _record(rule: Rule, id_: str) -> bytes:
     return encode_record("AccessControlEntryRecord", 0, fields)
 
 
-def filter_error(wanted: Filter) -> ErrorCode:
+def filter_error(wanted: AclFilter) -> ErrorCode:
     """UNKNOWN is no filter."""
     codes = wanted.resource_type, wanted.pattern_type, wanted.operation, wanted.permission
     return ErrorCode.invalid_request if _UNKNOWN in codes else ErrorCode.none
 
 
-def matching(known: Rules, wanted: Filter) -> dict[str, Rule]:
+def matching(known: Rules, wanted: AclFilter) -> dict[str, Rule]:
     """The entries that it names."""
     return {id_: rule for id_, rule in known.items() if _matches(wanted, rule)}
 
@@ -106,7 +106,7 @@ def removal(id_: str) -> bytes:
     return encode_record("RemoveAccessControlEntryRecord", 0, {"id": id_})
 
 
-def _matches(wanted: Filter, rule: Rule) -> bool:
+def _matches(wanted: AclFilter, rule: Rule) -> bool:
     codes = (
         (wanted.resource_type, rule.resource_type),
         (wanted.operation, rule.operation),
@@ -120,7 +120,7 @@ def _matches(wanted: Filter, rule: Rule) -> bool:
     )
 
 
-def _is_named(wanted: Filter, rule: Rule) -> bool:
+def _is_named(wanted: AclFilter, rule: Rule) -> bool:
     """MATCH: whatever would apply to a resource of this name."""
     name = wanted.resource_name
     if wanted.pattern_type not in (_ANY, _MATCH, rule.pattern_type):

@@ -25,7 +25,7 @@ from model.kraft_controller.cluster import (
     MetadataRecord,
     PartitionChanged,
 )
-from model.kraft_controller.partition_change import NO_LEADER, Asked, Election, Registration, change_of
+from model.kraft_controller.partition_change import NO_LEADER, Election, Registration, RequestedChange, change_of
 
 
 class BrokerSilent(msgspec.Struct, frozen=True):
@@ -178,7 +178,7 @@ def _unfence(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
     yield BrokerChanged(broker, fenced=False)
     active = cluster.active | {broker}
     for name in cluster.leaderless:
-        yield from changed(cluster, name, Asked(election=online(cluster, name)), active)
+        yield from changed(cluster, name, RequestedChange(election=online(cluster, name)), active)
 
 
 def _lose(cluster: KraftCluster, event: DirectoriesFailed) -> Iterator[MetadataRecord]:
@@ -205,13 +205,13 @@ def _propose(cluster: KraftCluster, event: IsrsProposed) -> Iterator[PartitionCh
     """Refused where the leader is another one by now, or somebody in the ISR is not active (INELIGIBLE_REPLICA)."""
     for name, isr in event.isrs.items():
         if cluster.partition(name).leader == event.leader and all(map(cluster.is_active, isr)):
-            asked = Asked(isr=isr, recovering=False, election=online(cluster, name))
+            asked = RequestedChange(isr=isr, recovering=False, election=online(cluster, name))
             yield from changed(cluster, name, asked)
 
 
 def _elect(cluster: KraftCluster, event: ElectionsWanted) -> Iterator[PartitionChanged]:
     for name in event.partitions:
-        yield from changed(cluster, name, Asked(election=event.election))
+        yield from changed(cluster, name, RequestedChange(election=event.election))
 
 
 IN_SYNC: Final = "the first replica, in the order of the assignment, that is active and in the ISR leads"
@@ -253,7 +253,7 @@ def online(cluster: KraftCluster, name: TopicPartition) -> Election:
 
 
 def changed(
-    cluster: KraftCluster, name: TopicPartition, asked: Asked, active: Collection[int] | None = None
+    cluster: KraftCluster, name: TopicPartition, asked: RequestedChange, active: Collection[int] | None = None
 ) -> Iterator[PartitionChanged]:
     """One change, or none. `active`: who may lead; None: who is."""
     before = cluster.partition(name)
@@ -276,10 +276,12 @@ def without(
     active = cluster.active - {broker}
     for name in partitions:
         isr = tuple(each for each in cluster.partition(name).isr if each != broker)
-        asked = Asked(isr=isr, stopped_uncleanly=gone, election=online(cluster, name))
+        asked = RequestedChange(isr=isr, stopped_uncleanly=gone, election=online(cluster, name))
         yield from changed(cluster, name, asked, active)
 
 
-def _placed(cluster: KraftCluster, before: Registration, asked: Asked, replicas: Iterable[int]) -> Asked:
+def _placed(
+    cluster: KraftCluster, before: Registration, asked: RequestedChange, replicas: Iterable[int]
+) -> RequestedChange:
     new = {broker: cluster.new_directory(broker) for broker in replicas if broker not in before.replicas}
     return msgspec.structs.replace(asked, directories=new | dict(asked.directories))

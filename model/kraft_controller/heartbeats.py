@@ -32,7 +32,7 @@ Incarnation = tuple[int, int]
 """A broker and its epoch."""
 
 
-class Pace(Enum):
+class BrokerControlState(Enum):
     """What a broker is, as its heartbeats see it."""
 
     FENCED = "fenced"
@@ -53,7 +53,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
     failed_directories: tuple[str, ...] = ()
 
 
-class Memory(msgspec.Struct, frozen=True):
+class HeartbeatTable(msgspec.Struct, frozen=True):
     """What the active controller knows of brokers, beside the metadata log."""
 
     contacts: Mapping[Incarnation, float] = {}
@@ -65,17 +65,17 @@ class Memory(msgspec.Struct, frozen=True):
     shutdown_offsets: Mapping[int, int] = {}
     """Of those that stop in order: where the log ended when their leaders had moved."""
 
-    def forgetting(self, broker: int) -> "Memory":
+    def forgetting(self, broker: int) -> "HeartbeatTable":
         """After a change of its registration."""
         return msgspec.structs.replace(self, offsets={**self.offsets, broker: UNKNOWN_OFFSET})
 
-    def after_failover(self, cluster: KraftCluster, now_ms: float) -> "Memory":
+    def after_failover(self, cluster: KraftCluster, now_ms: float) -> "HeartbeatTable":
         """Of another active controller: all have a whole session before them, those that are dead as well."""
         fenced_too = cluster.levels.release == (4, 0)
         contacts = {
             (broker, each.epoch): now_ms for broker, each in cluster.brokers.items() if fenced_too or not each.fenced
         }
-        return Memory(contacts, registered_at=self.registered_at)
+        return HeartbeatTable(contacts, registered_at=self.registered_at)
 
 
 class Reply(NamedTuple):
@@ -86,16 +86,16 @@ class Reply(NamedTuple):
     should_shut_down: bool
 
 
-class Heard(NamedTuple):
+class HeartbeatOutcome(NamedTuple):
     """What comes of a heartbeat: events to decide on, in order; memory; the answer. `error`: nothing but that."""
 
     events: tuple[KraftEvent, ...]
-    memory: Memory
+    memory: HeartbeatTable
     reply: Reply
     error: ErrorCode = ErrorCode.none
 
 
-def heard(cluster: KraftCluster, memory: Memory, beat: Heartbeat, now_ms: float) -> Heard:
+def heard(cluster: KraftCluster, memory: HeartbeatTable, beat: Heartbeat, now_ms: float) -> HeartbeatOutcome:
     """A heartbeat. Whoever carries it out tells by `left_at` where the log ended, if the broker began to stop."""
     registered = cluster.brokers.get(beat.broker)
     tracks = cluster.levels.release >= (4, 0)
@@ -104,10 +104,10 @@ def heard(cluster: KraftCluster, memory: Memory, beat: Heartbeat, now_ms: float)
         contacts[who] = now_ms
     if registered is None or registered.epoch != beat.epoch:
         kept = msgspec.structs.replace(memory, contacts=contacts)
-        return Heard((), kept, Reply(False, True, False), ErrorCode.stale_broker_epoch)
+        return HeartbeatOutcome((), kept, Reply(False, True, False), ErrorCode.stale_broker_epoch)
     now, then = pace(cluster, memory, beat.broker), next_pace(cluster, memory, beat)
     events = tuple(_events(cluster, beat, now, then))
-    is_fenced = then in (Pace.FENCED, Pace.SHUTDOWN_NOW)
+    is_fenced = then in (BrokerControlState.FENCED, BrokerControlState.SHUTDOWN_NOW)
     if not tracks and is_fenced:
         contacts.pop(who, None)
     elif not tracks:
@@ -116,60 +116,70 @@ def heard(cluster: KraftCluster, memory: Memory, beat: Heartbeat, now_ms: float)
     kept = msgspec.structs.replace(
         memory, contacts=contacts, offsets={**memory.offsets, beat.broker: beat.offset}, shutdown_offsets=stops
     )
-    reply = Reply(is_caught_up(memory, beat), is_fenced, then is Pace.SHUTDOWN_NOW)
-    return Heard(events, kept, reply)
+    reply = Reply(is_caught_up(memory, beat), is_fenced, then is BrokerControlState.SHUTDOWN_NOW)
+    return HeartbeatOutcome(events, kept, reply)
 
 
-def left_at(memory: Memory, broker: int, end_offset: int) -> Memory:
+def left_at(memory: HeartbeatTable, broker: int, end_offset: int) -> HeartbeatTable:
     """A broker is in its controlled shutdown, and the log ended there: this is noted once."""
     if broker in memory.shutdown_offsets:
         return memory
     return msgspec.structs.replace(memory, shutdown_offsets={**memory.shutdown_offsets, broker: end_offset})
 
 
-def pace(cluster: KraftCluster, memory: Memory, broker: int) -> Pace:
+def pace(cluster: KraftCluster, memory: HeartbeatTable, broker: int) -> BrokerControlState:
     """What it is now. After a failover whoever was about to stop counts as unfenced."""
     if broker in memory.shutdown_offsets:
-        return Pace.CONTROLLED_SHUTDOWN
-    return Pace.FENCED if cluster.brokers[broker].fenced else Pace.UNFENCED
+        return BrokerControlState.CONTROLLED_SHUTDOWN
+    return BrokerControlState.FENCED if cluster.brokers[broker].fenced else BrokerControlState.UNFENCED
 
 
-def is_caught_up(memory: Memory, beat: Heartbeat) -> bool:
+def is_caught_up(memory: HeartbeatTable, beat: Heartbeat) -> bool:
     """Whether it has read the metadata log up to its own registration."""
     return beat.offset >= memory.registered_at.get(beat.broker, 0)
 
 
-def next_pace(cluster: KraftCluster, memory: Memory, beat: Heartbeat) -> Pace:
+def next_pace(cluster: KraftCluster, memory: HeartbeatTable, beat: Heartbeat) -> BrokerControlState:
     """What it becomes. Who is in a controlled shutdown cannot take the wish back."""
     broker = beat.broker
     match pace(cluster, memory, broker):
-        case Pace.FENCED:
+        case BrokerControlState.FENCED:
             if beat.wants_shutdown:
-                return Pace.SHUTDOWN_NOW
-            return Pace.FENCED if beat.wants_fence or not is_caught_up(memory, beat) else Pace.UNFENCED
-        case Pace.UNFENCED:
+                return BrokerControlState.SHUTDOWN_NOW
+            return (
+                BrokerControlState.FENCED
+                if beat.wants_fence or not is_caught_up(memory, beat)
+                else BrokerControlState.UNFENCED
+            )
+        case BrokerControlState.UNFENCED:
             if beat.wants_fence:
-                return Pace.SHUTDOWN_NOW if beat.wants_shutdown else Pace.FENCED
+                return BrokerControlState.SHUTDOWN_NOW if beat.wants_shutdown else BrokerControlState.FENCED
             if not beat.wants_shutdown:
-                return Pace.UNFENCED
-            return Pace.CONTROLLED_SHUTDOWN if cluster.led_by(broker) else Pace.SHUTDOWN_NOW
+                return BrokerControlState.UNFENCED
+            return BrokerControlState.CONTROLLED_SHUTDOWN if cluster.led_by(broker) else BrokerControlState.SHUTDOWN_NOW
         case _:
             has_read = memory.shutdown_offsets[broker] <= lowest_offset(cluster, memory)
-            return Pace.SHUTDOWN_NOW if has_read and not cluster.led_by(broker) else Pace.CONTROLLED_SHUTDOWN
+            return (
+                BrokerControlState.SHUTDOWN_NOW
+                if has_read and not cluster.led_by(broker)
+                else BrokerControlState.CONTROLLED_SHUTDOWN
+            )
 
 
-def lowest_offset(cluster: KraftCluster, memory: Memory) -> float:
+def lowest_offset(cluster: KraftCluster, memory: HeartbeatTable) -> float:
     """How far all active brokers have read, as they said; who is about to stop is not waited for."""
     others = (broker for broker in cluster.active if broker not in memory.shutdown_offsets)
     return min((memory.offsets.get(broker, UNKNOWN_OFFSET) for broker in others), default=float("inf"))
 
 
-def _events(cluster: KraftCluster, beat: Heartbeat, now: Pace, then: Pace) -> list[KraftEvent]:
+def _events(
+    cluster: KraftCluster, beat: Heartbeat, now: BrokerControlState, then: BrokerControlState
+) -> list[KraftEvent]:
     broker, found = beat.broker, list[KraftEvent]()
     if then is not now:
-        if then is Pace.UNFENCED:
+        if then is BrokerControlState.UNFENCED:
             found.append(BrokerCaughtUp(broker))
-        elif then is Pace.CONTROLLED_SHUTDOWN:
+        elif then is BrokerControlState.CONTROLLED_SHUTDOWN:
             found.append(ShutdownWanted(broker))
         else:
             found.append(BrokerSilent(broker))
@@ -188,11 +198,11 @@ class Pass(NamedTuple):
     """One look at the sessions: who is fenced, if anybody, and when to look again (None: once somebody is heard)."""
 
     fenced: int | None
-    memory: Memory
+    memory: HeartbeatTable
     again_ms: float | None
 
 
-def look(cluster: KraftCluster, memory: Memory, now_ms: float, timeout_ms: float = SESSION_MS) -> Pass:
+def look(cluster: KraftCluster, memory: HeartbeatTable, now_ms: float, timeout_ms: float = SESSION_MS) -> Pass:
     """At most one is fenced at a time. From 4.0 on it is any of those whose time is over, the smallest id here."""
     contacts, is_tracked = dict(memory.contacts), cluster.levels.release >= (4, 0)
     over = [who for who, at_ms in contacts.items() if at_ms + timeout_ms < now_ms]
@@ -224,7 +234,7 @@ class Registering(msgspec.Struct, frozen=True):
     cluster_id: str = ""
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownRegistrations(msgspec.Struct, frozen=True):
     """What registrations are compared with."""
 
     cluster_id: str = ""
@@ -236,9 +246,9 @@ class Known(msgspec.Struct, frozen=True):
 
 def registration_error(
     cluster: KraftCluster,
-    memory: Memory,
+    memory: HeartbeatTable,
     wanted: Registering,
-    known: Known,
+    known: KnownRegistrations,
     now_ms: float,
 ) -> ErrorCode:
     """Why it is refused; the first reason counts."""

@@ -138,7 +138,7 @@ class PartitionChange(msgspec.Struct, frozen=True, gc=False):
 NOTHING: Final = PartitionChange()
 
 
-class Change(NamedTuple):
+class PartitionChangeDecision(NamedTuple):
     """A record, and whether the leader that it elects may lack records that were acknowledged."""
 
     record: PartitionChange
@@ -158,7 +158,7 @@ class Election(Enum):
     """As ONLINE, and any active replica if nobody is in sync."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RequestedChange(msgspec.Struct, frozen=True):
     """What an event asks of a partition; None: nothing of that."""
 
     isr: Brokers | None = None
@@ -193,8 +193,8 @@ def applied(state: Registration, change: PartitionChange) -> Registration:
 
 
 def change_of(
-    state: Registration, asked: Asked, levels: Levels, acceptable: Callable[[int], bool], min_isr: int
-) -> Change | None:
+    state: Registration, asked: RequestedChange, levels: Levels, acceptable: Callable[[int], bool], min_isr: int
+) -> PartitionChangeDecision | None:
     """What the controller writes; None: nothing. `acceptable`: who may lead; `min_isr` is the effective one."""
     target = _completed(_Target.of(state, asked), levels)
     target = target._replace(elr=_eligible(state, target, asked, levels, min_isr))
@@ -228,8 +228,10 @@ def change_of(
         recovering=None if recovering == state.recovering else recovering,
         directories=_directories(state, target.replicas, asked, levels),
     )
+    if record == NOTHING:
+        return None
     is_new = elected.leader != state.leader
-    return None if record == NOTHING else Change(record, elected.unclean and is_new, elected.last_known and is_new)
+    return PartitionChangeDecision(record, elected.unclean and is_new, elected.last_known and is_new)
 
 
 class _Target(NamedTuple):
@@ -242,7 +244,7 @@ class _Target(NamedTuple):
     elr: Brokers
 
     @classmethod
-    def of(cls, state: Registration, asked: Asked) -> "_Target":
+    def of(cls, state: Registration, asked: RequestedChange) -> "_Target":
         return cls(
             state.isr if asked.isr is None else asked.isr,
             state.replicas if asked.replicas is None else asked.replicas,
@@ -270,7 +272,7 @@ def _completed(target: _Target, levels: Levels) -> _Target:
     return _Target(isr, replicas, (), (), target.elr)
 
 
-def _eligible(state: Registration, target: _Target, asked: Asked, levels: Levels, min_isr: int) -> Brokers:
+def _eligible(state: Registration, target: _Target, asked: RequestedChange, levels: Levels, min_isr: int) -> Brokers:
     """Who has left an ISR that is too small, and is as good as in it (KIP-966)."""
     if not levels.elr:
         return state.elr  # what is left of it may still elect
@@ -338,7 +340,9 @@ def _last_known(state: Registration, leader: int | None, isr: Brokers | None, le
     return () if known and is_led else None
 
 
-def _directories(state: Registration, replicas: Brokers, asked: Asked, levels: Levels) -> tuple[str, ...] | None:
+def _directories(
+    state: Registration, replicas: Brokers, asked: RequestedChange, levels: Levels
+) -> tuple[str, ...] | None:
     if not (state.directories and levels.keeps_directories):
         return None
     known = dict(zip(state.replicas, state.directories, strict=True)) | dict(asked.directories)

@@ -30,14 +30,14 @@ class QuotaChange(msgspec.Struct, frozen=True):
     values: Mapping[str, float | None]
 
 
-class Written(msgspec.Struct, frozen=True):
+class QuotaRecords(msgspec.Struct, frozen=True):
     """Records as bytes, and an error for each that was asked."""
 
     values: tuple[bytes, ...]
     errors: tuple[ErrorCode, ...]
 
 
-def alter_quotas(now: Quotas, changes: Sequence[QuotaChange]) -> Written:
+def alter_quotas(now: Quotas, changes: Sequence[QuotaChange]) -> QuotaRecords:
     """What differs is written; who is refused is left out, whole."""
     errors = tuple(map(_error, changes))
     values: list[bytes] = []
@@ -46,7 +46,7 @@ def alter_quotas(now: Quotas, changes: Sequence[QuotaChange]) -> Written:
         for key, value in change.values.items() if error is ErrorCode.none else ():
             if value != known.get(key):
                 values.append(_record(change.entity, key, value))
-    return Written(tuple(values), errors)
+    return QuotaRecords(tuple(values), errors)
 
 
 def _error(change: QuotaChange) -> ErrorCode:

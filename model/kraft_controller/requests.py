@@ -15,13 +15,13 @@ from kio.schema.errors import ErrorCode
 from model.cluster.ids import TopicPartition
 from model.kraft_controller.cluster import KraftCluster, MetadataRecord, PartitionChanged
 from model.kraft_controller.decide import UnregisterWanted, changed, decide, online, without
-from model.kraft_controller.partition_change import LOST, NO_LEADER, Asked, Election, Registration
+from model.kraft_controller.partition_change import LOST, NO_LEADER, Election, Registration, RequestedChange
 
 MOST_ELECTIONS: Final = 1_000
 """`MAX_ELECTIONS_PER_IMBALANCE`: so many periodic elections are written at once; the next ones 10 ms later."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ControllerResult(msgspec.Struct, frozen=True):
     """What is written, and what is answered for each of what was named, in that order."""
 
     records: tuple[MetadataRecord, ...] = ()
@@ -34,7 +34,7 @@ Answered = tuple[ErrorCode, Sequence[MetadataRecord]]
 """For one of the things that a request names."""
 
 
-class Proposal(msgspec.Struct, frozen=True):
+class LeaderProposal(msgspec.Struct, frozen=True):
     """The ISR that a leader wants for a partition, and what it takes the partition for."""
 
     partition: TopicPartition
@@ -51,18 +51,18 @@ class AlterPartition(msgspec.Struct, frozen=True):
 
     leader: int
     broker_epoch: int
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[LeaderProposal, ...]
 
 
-def alter_partition(cluster: KraftCluster, request: AlterPartition) -> Answer:
+def alter_partition(cluster: KraftCluster, request: AlterPartition) -> ControllerResult:
     """NEW_LEADER_ELECTED comes with a record: the reassignment was complete, and the sender leads no more."""
     registered = cluster.brokers.get(request.leader)
     if registered is None or registered.epoch != request.broker_epoch:
-        return Answer(error=ErrorCode.stale_broker_epoch)
+        return ControllerResult(error=ErrorCode.stale_broker_epoch)
     return joined(_alter(cluster, request.leader, each) for each in request.proposals)
 
 
-def proposal_error(cluster: KraftCluster, leader: int, proposal: Proposal) -> ErrorCode:
+def proposal_error(cluster: KraftCluster, leader: int, proposal: LeaderProposal) -> ErrorCode:
     """Why a leader's proposal is refused; the first reason counts."""
     name = proposal.partition
     if name.topic not in cluster.topics:
@@ -85,17 +85,17 @@ def proposal_error(cluster: KraftCluster, leader: int, proposal: Proposal) -> Er
     return next((error for error, is_so in checks if is_so), ErrorCode.none)
 
 
-def _is_eligible(cluster: KraftCluster, proposal: Proposal, broker: int) -> bool:
+def _is_eligible(cluster: KraftCluster, proposal: LeaderProposal, broker: int) -> bool:
     if not cluster.is_active(broker):
         return False
     return proposal.epochs.get(broker, -1) in (-1, cluster.brokers[broker].epoch)
 
 
-def _alter(cluster: KraftCluster, leader: int, proposal: Proposal) -> Answered:
+def _alter(cluster: KraftCluster, leader: int, proposal: LeaderProposal) -> Answered:
     if (error := proposal_error(cluster, leader, proposal)) is not ErrorCode.none:
         return error, ()
     name = proposal.partition
-    asked = Asked(isr=proposal.isr, recovering=proposal.recovering, election=online(cluster, name))
+    asked = RequestedChange(isr=proposal.isr, recovering=proposal.recovering, election=online(cluster, name))
     records = tuple(changed(cluster, name, asked))
     moves = any(each.change.leader not in (None, leader) for each in records)
     return (ErrorCode.new_leader_elected if moves else ErrorCode.none), records
@@ -139,7 +139,7 @@ def _elect(
         return ErrorCode.unknown_topic_or_partition, ()
     if _needs_none(state, election):
         return ErrorCode.election_not_needed, ()
-    if records := tuple(changed(cluster, name, Asked(election=election))):
+    if records := tuple(changed(cluster, name, RequestedChange(election=election))):
         return ErrorCode.none, records
     if election is Election.PREFERRED:
         return ErrorCode.preferred_leader_not_available, ()
@@ -177,7 +177,7 @@ def _periodic(cluster: KraftCluster, names: Iterable[TopicPartition], election: 
     for name in names:
         if len(found) == MOST_ELECTIONS:
             return Periodic(tuple(found), goes_on=True)
-        found += changed(cluster, name, Asked(election=election))
+        found += changed(cluster, name, RequestedChange(election=election))
     return Periodic(tuple(found), goes_on=len(found) == MOST_ELECTIONS)
 
 
@@ -189,13 +189,13 @@ class AssignReplicasToDirs(msgspec.Struct, frozen=True):
     directories: tuple[tuple[TopicPartition, str], ...]
 
 
-def assign_replicas_to_dirs(cluster: KraftCluster, request: AssignReplicasToDirs) -> Answer:
+def assign_replicas_to_dirs(cluster: KraftCluster, request: AssignReplicasToDirs) -> ControllerResult:
     """Where the directory works no more the broker leaves the ISR at once, by a second record."""
     broker, registered = request.broker, cluster.brokers.get(request.broker)
     if not cluster.levels.keeps_directories:
-        return Answer(error=ErrorCode.unsupported_version)
+        return ControllerResult(error=ErrorCode.unsupported_version)
     if registered is None or registered.epoch != request.broker_epoch:
-        return Answer(error=ErrorCode.stale_broker_epoch)
+        return ControllerResult(error=ErrorCode.stale_broker_epoch)
     answer = joined(_assign(cluster, broker, *each) for each in request.directories)
     placed = zip(request.directories, answer.errors, strict=True)
     failed = [
@@ -214,20 +214,22 @@ def _assign(cluster: KraftCluster, broker: int, name: TopicPartition, directory:
         return ErrorCode.unknown_topic_or_partition, ()
     if broker not in state.replicas:
         return ErrorCode.not_leader_or_follower, ()
-    return ErrorCode.none, tuple(changed(cluster, name, Asked(directories={broker: directory})))
+    return ErrorCode.none, tuple(changed(cluster, name, RequestedChange(directories={broker: directory})))
 
 
-def unregister(cluster: KraftCluster, broker: int) -> Answer:
+def unregister(cluster: KraftCluster, broker: int) -> ControllerResult:
     """An operator takes a broker out, also one that lives."""
     if broker not in cluster.brokers:
-        return Answer(error=ErrorCode.broker_id_not_registered)
-    return Answer(decide(cluster, UnregisterWanted(broker)).records)
+        return ControllerResult(error=ErrorCode.broker_id_not_registered)
+    return ControllerResult(decide(cluster, UnregisterWanted(broker)).records)
 
 
-def joined(answers: Iterable[Answered]) -> Answer:
+def joined(answers: Iterable[Answered]) -> ControllerResult:
     """Answers for one thing each as that for the request."""
     told = list(answers)
-    return Answer(tuple(record for _, records in told for record in records), tuple(error for error, _ in told))
+    return ControllerResult(
+        tuple(record for _, records in told for record in records), tuple(error for error, _ in told)
+    )
 
 
 # Reassignments: complete with whatever change finds all of those in sync that it takes (`partition_change`).
@@ -247,7 +249,7 @@ class AlterPartitionReassignments(msgspec.Struct, frozen=True):
     may_change_count: bool = True
 
 
-def alter_reassignments(cluster: KraftCluster, request: AlterPartitionReassignments) -> Answer:
+def alter_reassignments(cluster: KraftCluster, request: AlterPartitionReassignments) -> ControllerResult:
     """All of it is one batch; who is refused is left out."""
     may_change = request.may_change_count or cluster.levels.release < (4, 1)
     return joined(_reassign(cluster, each, may_change) for each in request.reassignments)
@@ -278,22 +280,22 @@ def assignment_error(replicas: Sequence[int], registered: Collection[int]) -> Er
     return ErrorCode.none
 
 
-def begun(state: Registration, target: tuple[int, ...]) -> Asked:
+def begun(state: Registration, target: tuple[int, ...]) -> RequestedChange:
     """Those who go come last. A target that needs nobody keeps whoever was coming or going before it."""
     removing = tuple(sorted(set(state.replicas) - set(target)))
     adding = tuple(sorted(set(target) - set(state.replicas)))
-    return Asked(replicas=(*target, *removing), removing=removing or None, adding=adding or None)
+    return RequestedChange(replicas=(*target, *removing), removing=removing or None, adding=adding or None)
 
 
-def cancelled(state: Registration, *, is_unclean: bool) -> tuple[ErrorCode, Asked]:
+def cancelled(state: Registration, *, is_unclean: bool) -> tuple[ErrorCode, RequestedChange]:
     """Only those whom the newest target adds are taken back; the order is not that of the beginning."""
     if not state.is_reassigned:
-        return ErrorCode.no_reassignment_in_progress, Asked()
+        return ErrorCode.no_reassignment_in_progress, RequestedChange()
     replicas = tuple(each for each in state.replicas if each not in state.adding)
     isr = tuple(each for each in state.isr if each not in state.adding)
     if not isr and not is_unclean:
-        return ErrorCode.invalid_replica_assignment, Asked()
-    return ErrorCode.none, Asked(isr=isr or replicas[:1], replicas=replicas, removing=(), adding=())
+        return ErrorCode.invalid_replica_assignment, RequestedChange()
+    return ErrorCode.none, RequestedChange(isr=isr or replicas[:1], replicas=replicas, removing=(), adding=())
 
 
 def _count(state: Registration) -> int:

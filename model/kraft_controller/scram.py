@@ -22,7 +22,7 @@ Credential = tuple[str, int]
 """User, mechanism."""
 
 
-class Deletion(msgspec.Struct, frozen=True):
+class ScramDeletion(msgspec.Struct, frozen=True):
     """No more of this user and mechanism."""
 
     user: str
@@ -39,7 +39,7 @@ class Upsertion(msgspec.Struct, frozen=True):
     salted_password: bytes
 
 
-class Written(msgspec.Struct, frozen=True):
+class ScramRecords(msgspec.Struct, frozen=True):
     """Records as bytes, and what each user is answered."""
 
     values: tuple[bytes, ...]
@@ -47,36 +47,36 @@ class Written(msgspec.Struct, frozen=True):
 
 
 def alter_credentials(
-    level: int, known: Collection[Credential], deletions: Sequence[Deletion], upsertions: Sequence[Upsertion]
-) -> Written:
+    level: int, known: Collection[Credential], deletions: Sequence[ScramDeletion], upsertions: Sequence[Upsertion]
+) -> ScramRecords:
     """A user that any of it is refused for is left out, whole."""
-    asked: list[Deletion | Upsertion] = [*deletions, *upsertions]
+    asked: list[ScramDeletion | Upsertion] = [*deletions, *upsertions]
     times = Counter((each.user, each.mechanism) for each in asked)
     errors: dict[str, ErrorCode] = {}
     for each in asked:
         error = ErrorCode.duplicate_resource if times[each.user, each.mechanism] > 1 else _error(level, known, each)
         if errors.get(each.user, ErrorCode.none) is ErrorCode.none:
             errors[each.user] = error
-    return Written(tuple(_records(each for each in asked if errors[each.user] is ErrorCode.none)), errors)
+    return ScramRecords(tuple(_records(each for each in asked if errors[each.user] is ErrorCode.none)), errors)
 
 
-def _error(level: int, known: Collection[Credential], asked: Deletion | Upsertion) -> ErrorCode:
+def _error(level: int, known: Collection[Credential], asked: ScramDeletion | Upsertion) -> ErrorCode:
     if level < SCRAM_LEVEL:
         return ErrorCode.unsupported_version
     if not asked.user:
         return ErrorCode.unacceptable_credential
     if asked.mechanism not in _HASHES:
         return ErrorCode.unsupported_sasl_mechanism
-    if isinstance(asked, Deletion):
+    if isinstance(asked, ScramDeletion):
         return ErrorCode.none if (asked.user, asked.mechanism) in known else ErrorCode.resource_not_found
     is_fair = _ITERATIONS[0] <= asked.iterations <= _ITERATIONS[1]
     return ErrorCode.none if is_fair else ErrorCode.unacceptable_credential
 
 
-def _records(asked: Iterable[Deletion | Upsertion]) -> Iterable[bytes]:
+def _records(asked: Iterable[ScramDeletion | Upsertion]) -> Iterable[bytes]:
     for each in asked:
         named = {"name": each.user, "mechanism": each.mechanism}
-        if isinstance(each, Deletion):
+        if isinstance(each, ScramDeletion):
             yield encode_record("RemoveUserScramCredentialRecord", 0, named)
             continue
         name = _HASHES[each.mechanism]

@@ -22,7 +22,7 @@ from model.kraft_controller.cluster import (
     MetadataRecord,
 )
 from model.kraft_controller.partition_change import ELR_FEATURE
-from model.kraft_controller.requests import Answer
+from model.kraft_controller.requests import ControllerResult
 
 LONGEST_VALUE: Final = 32_767
 """Characters of a setting's value (4.1 and later)."""
@@ -40,7 +40,7 @@ class Setting(msgspec.Struct, frozen=True):
     value: str | None
 
 
-def alter_configs(cluster: KraftCluster, settings: Sequence[Setting]) -> Answer:
+def alter_configs(cluster: KraftCluster, settings: Sequence[Setting]) -> ControllerResult:
     """What is set on a topic is written only if it differs, what is set on brokers always.
 
     Any new `min.insync.replicas`, greater or smaller, clears ELRs, and nobody is elected by it.
@@ -52,7 +52,7 @@ def alter_configs(cluster: KraftCluster, settings: Sequence[Setting]) -> Answer:
         if error is ErrorCode.none and _differs(cluster, each)
     )
     cleared = tuple(_cleared(cluster, written))
-    return Answer((*written, *cleared), errors)
+    return ControllerResult((*written, *cleared), errors)
 
 
 def _error(cluster: KraftCluster, setting: Setting) -> ErrorCode:
@@ -94,20 +94,20 @@ def level_error(supported: Mapping[int, Mapping[str, tuple[int, int]]], feature:
 
 def update_feature(
     cluster: KraftCluster, feature: str, level: int, way: Upgrade, static_min_isr: int, now: int | None = None
-) -> Answer:
+) -> ControllerResult:
     """`static_min_isr`: what the active controller's own file says, 1 unless set. `now`: the level of another feature
     than metadata.version and ELR."""
     now = _level(cluster, feature) if now is None else now
     if (level < now and way is Upgrade.UPGRADE) or (level > now and way is not Upgrade.UPGRADE):
-        return Answer(error=ErrorCode.invalid_update_version)
+        return ControllerResult(error=ErrorCode.invalid_update_version)
     if feature == METADATA_VERSION and any(each in CHANGES_METADATA for each in range(level + 1, now + 1)):
-        return Answer(error=ErrorCode.invalid_update_version)
+        return ControllerResult(error=ErrorCode.invalid_update_version)
     if feature == ELR_FEATURE and level > 0 and cluster.levels.metadata_version < ELR_LEVEL:
-        return Answer(error=ErrorCode.invalid_update_version)
+        return ControllerResult(error=ErrorCode.invalid_update_version)
     safety: tuple[MetadataRecord, ...] = ()
     if feature == ELR_FEATURE and level > now:
         safety = tuple(_safety(cluster, static_min_isr))
-    return Answer((*safety, FeatureWritten(feature, level)))
+    return ControllerResult((*safety, FeatureWritten(feature, level)))
 
 
 def _level(cluster: KraftCluster, feature: str) -> int:

@@ -24,7 +24,7 @@ from model.kraft_controller.cluster import (
 )
 from model.kraft_controller.partition_change import Registration
 from model.kraft_controller.placement import Draw, PlacementError, StripedPlacer, Usable
-from model.kraft_controller.requests import Answer, Answered, assignment_error, joined
+from model.kraft_controller.requests import Answered, ControllerResult, assignment_error, joined
 
 MOST_PARTITIONS: Final = 10_000
 """So many may one request create (`QuorumController.MAX_RECORDS_PER_USER_OP`, 3.9.1 and later)."""
@@ -54,11 +54,11 @@ class MorePartitions(msgspec.Struct, frozen=True):
     assignments: tuple[Brokers, ...] | None = None
 
 
-def create_topics(cluster: KraftCluster, topics: Sequence[NewTopic], draw: Draw) -> Answer:
+def create_topics(cluster: KraftCluster, topics: Sequence[NewTopic], draw: Draw) -> ControllerResult:
     """All in one batch; who is refused is left out. Names that collide are looked for among topics that exist."""
     wanted = sum(len(each.assignments) or max(1, each.partitions) for each in topics)
     if wanted > MOST_PARTITIONS and cluster.levels.release >= (3, 9):
-        return Answer(error=ErrorCode.policy_violation)
+        return ControllerResult(error=ErrorCode.policy_violation)
     return joined(_create(cluster, each, draw) for each in topics)
 
 
@@ -147,7 +147,7 @@ def _partitions(cluster: KraftCluster, topic: str, assigned: Mapping[int, Broker
         )
 
 
-def create_partitions(cluster: KraftCluster, topics: Sequence[MorePartitions], draw: Draw) -> Answer:
+def create_partitions(cluster: KraftCluster, topics: Sequence[MorePartitions], draw: Draw) -> ControllerResult:
     """Placement begins anew, wherever the partitions that are there are; they have as many replicas as partition 0."""
     return joined(_enlarge(cluster, each, draw) for each in topics)
 
@@ -170,7 +170,7 @@ def _enlarge(cluster: KraftCluster, wanted: MorePartitions, draw: Draw) -> Answe
     return error, tuple(_partitions(cluster, wanted.topic, assigned)) if error is ErrorCode.none else ()
 
 
-def delete_topics(cluster: KraftCluster, topics: Sequence[str]) -> Answer:
+def delete_topics(cluster: KraftCluster, topics: Sequence[str]) -> ControllerResult:
     """At once, whoever is alive: a fenced broker deletes its replicas when it is back."""
     return joined(
         (ErrorCode.none, (TopicRemoved(each),)) if each in cluster.topics else (ErrorCode.unknown_topic_id, ())

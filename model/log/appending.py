@@ -16,6 +16,7 @@ import msgspec
 from model.log.names import LogError
 from model.log.records import (
     Buffer,
+    ByteSource,
     Codec,
     Damage,
     DamageKind,
@@ -23,7 +24,6 @@ from model.log.records import (
     Producer,
     Record,
     RecordBatch,
-    Source,
     TimestampType,
     crc_holds,
     encode_batch,
@@ -142,7 +142,7 @@ def with_markers(batches: Batches) -> list[tuple[RecordBatch, EndTransactionMark
     return [(batch, marker_of(batches.data, batch) if batch.is_control else None) for batch in batches.batches]
 
 
-def marker_of(source: Source | Buffer, batch: RecordBatch) -> EndTransactionMarker | None:
+def marker_of(source: ByteSource | Buffer, batch: RecordBatch) -> EndTransactionMarker | None:
     """The marker in a control batch; None for other control records, and when compaction took it."""
     record = next(records_of(source, batch), None)
     return end_transaction_marker(record) if isinstance(record, Record) else None

@@ -12,7 +12,7 @@ from model.log.appending import marker_of
 from model.log.compaction_rules import (
     Cleanable,
     CompactableSegment,
-    Rules,
+    CompactionRules,
     TransactionsSeen,
     cleanable,
     grouped,
@@ -95,7 +95,7 @@ class Compaction:
             yield
         if map_end == first_dirty:
             return
-        rules = Rules(
+        rules = CompactionRules(
             self._newest,
             map_end,
             self._now_ms,
@@ -168,7 +168,7 @@ class Compaction:
             yield max(self._log.segments.end_of(segment, self._log.end_offset), first_dirty)
 
 
-def _filter(segment: Segment, cleaned: Segment, seen: TransactionsSeen, rules: Rules) -> Iterator[None]:
+def _filter(segment: Segment, cleaned: Segment, seen: TransactionsSeen, rules: CompactionRules) -> Iterator[None]:
     for batch in segment.batches():
         kept, aborted = _kept(segment, batch, seen, rules)
         if kept:
@@ -179,7 +179,7 @@ def _filter(segment: Segment, cleaned: Segment, seen: TransactionsSeen, rules: R
 
 
 def _kept(
-    segment: Segment, batch: RecordBatch, seen: TransactionsSeen, rules: Rules
+    segment: Segment, batch: RecordBatch, seen: TransactionsSeen, rules: CompactionRules
 ) -> tuple[bytes, AbortedTransaction | None]:
     entry = segment.log.read(batch.position, batch.size)
     records = _records(segment, batch)

@@ -114,7 +114,7 @@ def _fit(group: Sequence[CompactableSegment], settings: LogSettings) -> bool:
 
 
 @dataclass(frozen=True)
-class Rules:
+class CompactionRules:
     """What holds for one pass over a log."""
 
     newest: Mapping[bytes, int]
@@ -149,7 +149,9 @@ class Rules:
         return last == batch.last_offset or (last == -1 and batch.is_control)
 
 
-def kept_of_data(entry: Buffer, batch: RecordBatch, records: Sequence[Record], rules: Rules, *, aborted: bool) -> bytes:
+def kept_of_data(
+    entry: Buffer, batch: RecordBatch, records: Sequence[Record], rules: CompactionRules, *, aborted: bool
+) -> bytes:
     """What stays of a data batch, possibly nothing. Of an aborted transaction no record stays."""
     kept = [] if aborted else [record for record in records if rules.keeps(batch, record)]
     if not kept:
@@ -163,7 +165,7 @@ def kept_of_data(entry: Buffer, batch: RecordBatch, records: Sequence[Record], r
 
 
 def kept_of_marker(
-    entry: Buffer, batch: RecordBatch, records: Sequence[Record], rules: Rules, *, without_data: bool
+    entry: Buffer, batch: RecordBatch, records: Sequence[Record], rules: CompactionRules, *, without_data: bool
 ) -> bytes:
     """What stays of a transaction's marker: all, until its transaction has no data and its time has passed."""
     if without_data and rules.is_past_horizon(batch):

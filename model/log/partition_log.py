@@ -33,7 +33,7 @@ from model.log.segment_list import (
     find_timestamp,
     read_batches,
 )
-from model.log.settings import Deletion, LogSettings, RollReason, SegmentFacts, roll_reason, segments_to_delete
+from model.log.settings import Deletion, LogSettings, RetainedSegment, RollReason, roll_reason, segments_to_delete
 
 
 @dataclass(frozen=True)
@@ -300,7 +300,7 @@ class PartitionLog:
     def apply_retention(self, now_ms: int) -> list[Deletion]:
         """Deletes the old segments that settings and log start no longer cover, and says which and why."""
         facts = [
-            SegmentFacts(
+            RetainedSegment(
                 each.base_offset,
                 self.segments.end_of(each, self.end_offset),
                 each.size_bytes,

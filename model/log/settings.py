@@ -162,7 +162,7 @@ class DeletionReason(StrEnum):
 
 
 @dataclass(frozen=True)
-class SegmentFacts:
+class RetainedSegment:
     """A segment as retention sees it, oldest first. `newest_ms` is its largest timestamp, else the file's age."""
 
     base_offset: int
@@ -181,7 +181,12 @@ class Deletion:
 
 
 def segments_to_delete(
-    segments: Sequence[SegmentFacts], *, high_watermark: int, log_start_offset: int, settings: LogSettings, now_ms: int
+    segments: Sequence[RetainedSegment],
+    *,
+    high_watermark: int,
+    log_start_offset: int,
+    settings: LogSettings,
+    now_ms: int,
 ) -> list[Deletion]:
     """The oldest segments that may go, up to the first that may not; the active one comes last in `segments`.
 
@@ -191,7 +196,7 @@ def segments_to_delete(
     left = list(segments)
     deletions: list[Deletion] = []
 
-    def pass_of(reason: DeletionReason, goes: Callable[[SegmentFacts], bool]) -> None:
+    def pass_of(reason: DeletionReason, goes: Callable[[RetainedSegment], bool]) -> None:
         while left and left[0].end_offset <= high_watermark and goes(left[0]):
             if len(left) == 1 and left[0].size_bytes == 0:
                 return
@@ -206,5 +211,5 @@ def segments_to_delete(
     return deletions
 
 
-def _excess(segments: Sequence[SegmentFacts], settings: LogSettings) -> int:
+def _excess(segments: Sequence[RetainedSegment], settings: LogSettings) -> int:
     return sum(each.size_bytes for each in segments) - settings.retention_bytes

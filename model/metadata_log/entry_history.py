@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from model.metadata_log.journal import Logged
-from model.znodes.history import ABSENT, Difference
+from model.znodes.history import ABSENT, ValueDifference
 
 GONE: Final = frozenset(
     {"RemoveTopic", "UnregisterBroker", "UnregisterController", "RemoveDelegationToken", "RemoveAccessControlEntry"}
@@ -29,7 +29,7 @@ class EntryChange(msgspec.Struct, frozen=True):
     """What a record did to its entry. `is_first`: nothing of that is known from before."""
 
     record: Logged
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ValueDifference, ...] = ()
     is_first: bool = False
     is_gone: bool = False
 
@@ -64,10 +64,10 @@ def _changed(known: dict[str, dict[str, Any]], record: Logged) -> EntryChange:
     return EntryChange(record, is_first=True) if before is None else EntryChange(record, _differences(before, after))
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Difference, ...]:
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[ValueDifference, ...]:
     names = (*after, *(name for name in before if name not in after))
     pairs = ((name, before.get(name, ABSENT), after.get(name, ABSENT)) for name in names)
-    return tuple(Difference((name,), old, new) for name, old, new in pairs if old != new)
+    return tuple(ValueDifference((name,), old, new) for name, old, new in pairs if old != new)
 
 
 def stated_by(record: Logged) -> dict[str, Any]:

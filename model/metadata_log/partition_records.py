@@ -90,7 +90,7 @@ class PlacedRun(NamedTuple):
         return dict(zip(partitions.tolist(), rows_of(self.replicas()), strict=True))
 
 
-class Run(NamedTuple):
+class RecordRun(NamedTuple):
     """Records that follow each other, `first` to `end`, and what they are."""
 
     first: int
@@ -113,18 +113,20 @@ class RecordsRead:
     placed_with_elr: Placed  # [N] what is not told of eligible leader replicas is that there are none
     created: list[tuple[int, str, str]]  # which of the records are TopicRecords, ascending; their ids and names
 
-    def runs(self, count: int) -> Iterator[Run]:
+    def runs(self, count: int) -> Iterator[RecordRun]:
         """All of `count` records."""
         at = 0
-        for run in heapq.merge((Run(row, row + 1, -1, *named) for row, *named in self.created), self._partitions()):
+        for run in heapq.merge(
+            (RecordRun(row, row + 1, -1, *named) for row, *named in self.created), self._partitions()
+        ):
             if at < run.first:
-                yield Run(at, run.first)
+                yield RecordRun(at, run.first)
             yield run
             at = run.end
         if at < count:
-            yield Run(at, count)
+            yield RecordRun(at, count)
 
-    def _partitions(self) -> Iterator[Run]:
+    def _partitions(self) -> Iterator[RecordRun]:
         rows = self.rows
         if not len(rows):
             return
@@ -136,7 +138,7 @@ class RecordsRead:
         first = rows[starts]
         ids = uuid_texts(self.topics[starts].tobytes())
         columns = (first.tolist(), (first + ends - starts).tolist(), starts.tolist(), ids)
-        yield from map(Run, *columns)
+        yield from map(RecordRun, *columns)
 
 
 def read_records(values: Values) -> RecordsRead:

@@ -13,9 +13,9 @@ import msgspec
 from model.cluster import records as r
 from model.cluster.cluster_image import BrokerImage, fenced, registered
 from model.cluster.ids import METADATA_VERSION
-from model.cluster.image_parts import Acl, ControllerRegistration, KraftMetadata
+from model.cluster.image_parts import Acl, ControllerNode, KraftMetadata
 from model.cluster.texts import HIDDEN
-from model.metadata_log.topics import Place, UnusableError
+from model.metadata_log.topics import RecordPlace, UnusableError
 from model.znodes.configs import DEFAULT_ENTITY, sanitise
 
 Fields = dict[str, Any]
@@ -42,7 +42,7 @@ class Registry:
         self.features: dict[str, int] = {}
         self._brokers: dict[int, BrokerImage] = {}
         self._log_dirs: dict[int, tuple[str, ...]] = {}
-        self._controllers: dict[int, ControllerRegistration] = {}
+        self._controllers: dict[int, ControllerNode] = {}
         self._supported: dict[int, dict[str, tuple[int, int]]] = {}
         self._configs: dict[str, dict[str, str]] = {}
         self._acls: dict[str, Acl] = {}
@@ -52,7 +52,7 @@ class Registry:
         self._touched_entities: dict[str, None] = {}
         self._is_touched = False
 
-    def register_broker(self, fields: Fields, at: Place) -> None:
+    def register_broker(self, fields: Fields, at: RecordPlace) -> None:
         """RegisterBrokerRecord: replaces all that was registered."""
         broker = fields["brokerId"]
         self._brokers[broker] = BrokerImage(
@@ -114,7 +114,7 @@ class Registry:
     def register_controller(self, fields: Fields) -> None:
         """RegisterControllerRecord."""
         controller = fields["controllerId"]
-        self._controllers[controller] = ControllerRegistration(controller, endpoints_text(fields["endPoints"]))
+        self._controllers[controller] = ControllerNode(controller, endpoints_text(fields["endPoints"]))
         self._is_touched = True
         self._tell_supported(controller, fields["features"])
 
@@ -208,7 +208,7 @@ class Registry:
         self._next_producer_id = fields["nextProducerId"]
         self._is_touched = True
 
-    def facts(self, at: Place) -> Iterator[r.Record]:
+    def facts(self, at: RecordPlace) -> Iterator[r.ClusterRecord]:
         """Of everything that was touched since this was asked last."""
         when = {"zxid": at.offset, "time_ms": at.time_ms}
         for broker in self._touched_brokers:

@@ -23,7 +23,7 @@ from model.metadata_log.journal import MOST_RECORDS, VOTERS, Logged
 from model.metadata_log.partition_records import PlacedRun, Values, read_records
 from model.metadata_log.places import path_of
 from model.metadata_log.registry import Registry, endpoints_text
-from model.metadata_log.topics import Place, Topics, UnusableError
+from model.metadata_log.topics import RecordPlace, TopicsById, UnusableError
 
 LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6
 """Types of control records that mean something here (`ControlRecordType`, 4.4)."""
@@ -44,9 +44,9 @@ class Replay:
         self.troubles: Counter[str] = Counter()
         """What could not be used, and how often."""
         self.first_trouble = -1
-        self._topics = Topics()
+        self._topics = TopicsById()
         self._registry = Registry()
-        self._held: list[tuple[Decoded, Place]] | None = None
+        self._held: list[tuple[Decoded, RecordPlace]] | None = None
         """Records of the transaction that is open."""
         self._leader, self._epoch, self._since_ms = NO_QUORUM_LEADER, -1, 0
         self._voters: dict[int, QuorumReplica] = {}
@@ -67,7 +67,7 @@ class Replay:
         more = f", and {self.troubles.total() - count} others" if len(self.troubles) > 1 else ""
         return f"records that cannot be used, the first at offset {self.first_trouble}: {count} times {reason}{more}"
 
-    def take(self, value: bytes | None, at: Place) -> None:
+    def take(self, value: bytes | None, at: RecordPlace) -> None:
         """A record of a data batch."""
         found = decode(value)
         if not isinstance(found, Decoded):
@@ -97,9 +97,9 @@ class Replay:
                         continue
             places = zip(values.starts[first:end].tolist(), values.sizes[first:end].tolist(), strict=True)
             for at, size in places:
-                self.take(None if size < 0 else bytes(view[at : at + size]), Place())
+                self.take(None if size < 0 else bytes(view[at : at + size]), RecordPlace())
 
-    def take_control(self, kind: int, value: bytes | None, at: Place) -> None:
+    def take_control(self, kind: int, value: bytes | None, at: RecordPlace) -> None:
         """A record of a control batch: who leads, who votes."""
         if kind not in (LEADER_CHANGE, KRAFT_VOTERS):
             return
@@ -135,9 +135,9 @@ class Replay:
             self._leader, self._epoch, self._since_ms, self._is_led_anew = leader, epoch, 0, True
         self._voters = self._voters or {voter: QuorumReplica(voter) for voter in voters}
 
-    def facts(self, at: Place) -> list[r.Record]:
+    def facts(self, at: RecordPlace) -> list[r.ClusterRecord]:
         """What is new since this was asked last, as of this place; transactions that are open are held back."""
-        facts: list[r.Record] = [*self._topics.facts(at), *self._registry.facts(at)]
+        facts: list[r.ClusterRecord] = [*self._topics.facts(at), *self._registry.facts(at)]
         quorum = Quorum(self._leader, self._epoch, voters=tuple(sorted(self._voters.values())))
         if self._leader != NO_QUORUM_LEADER and (self._is_led_anew or quorum != self._told):
             when = {"zxid": at.offset, "time_ms": at.time_ms}
@@ -154,13 +154,13 @@ class Replay:
         self._logged.clear()
         return found
 
-    def _log(self, record: Decoded, at: Place) -> None:
+    def _log(self, record: Decoded, at: RecordPlace) -> None:
         fields, schema = record.fields, record.schema
         path = path_of(schema.key, fields, self._topics.name_of(fields.get("topicId")))  # pyright: ignore[reportArgumentType]
         kind = schema.name.removesuffix("Record")
         self._logged.append(Logged(at.offset, at.epoch, at.time_ms, kind, record.version, path, fields))
 
-    def _bound(self, kind: int, at: Place) -> None:
+    def _bound(self, kind: int, at: RecordPlace) -> None:
         """A transaction begins, ends or is aborted. One that begins within another ends it as an abort would."""
         held, self._held = self._held, [] if kind == _BEGIN else None
         if (kind == _BEGIN) != (held is None):
@@ -170,7 +170,7 @@ class Replay:
             for record, place in held or ():
                 self._apply(record, place)
 
-    def _apply(self, record: Decoded, at: Place) -> None:
+    def _apply(self, record: Decoded, at: RecordPlace) -> None:
         if at.offset >= 0 and self._logged.maxlen and record.schema.key != _NO_OP:
             self._log(record, at)
         apply = _APPLY.get(record.schema.key)
@@ -181,19 +181,19 @@ class Replay:
         except UnusableError as error:
             self.note(str(error), at)
 
-    def note(self, reason: str, at: Place) -> None:
+    def note(self, reason: str, at: RecordPlace) -> None:
         """Counts what cannot be used."""
         if not self.troubles:
             self.first_trouble = at.offset
         self.troubles[reason] += 1
 
 
-def _set_feature(topics: Topics, registry: Registry, fields: dict[str, Any], at: Place) -> None:
+def _set_feature(topics: TopicsById, registry: Registry, fields: dict[str, Any], at: RecordPlace) -> None:
     registry.set_feature(fields)
     topics.tells_elr = registry.features.get(METADATA_VERSION, 0) >= _ELR_LEVEL
 
 
-_Apply = Callable[[Topics, Registry, dict[str, Any], Place], object]
+_Apply = Callable[[TopicsById, Registry, dict[str, Any], RecordPlace], object]
 
 _APPLY: Final[Mapping[int, _Apply]] = MappingProxyType(
     {

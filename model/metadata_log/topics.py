@@ -25,7 +25,7 @@ class UnusableError(ValueError):
     """A record that fits nothing of what was said before; the message says why, without its offset."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class RecordPlace(msgspec.Struct, frozen=True):
     """Where a record stands: its offset, the epoch of the leader that wrote it, when (ms).
 
     As by default of a snapshot's records: nobody kept it.
@@ -118,7 +118,7 @@ class _Topic:
         self.written.add(state.partition)
 
 
-class Topics:
+class TopicsById:
     """All topics, by id. Raises UnusableError for what does not fit; then nothing was changed."""
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class Topics:
         self._gone.setdefault(topic.name, set()).update(topic.assignment())
         return topic.name
 
-    def place(self, fields: dict[str, Any], at: Place) -> None:
+    def place(self, fields: dict[str, Any], at: RecordPlace) -> None:
         """PartitionRecord: all of a partition."""
         topic, directories = self._topic(fields), fields.get("directories")
         if directories and len(directories) != len(fields["replicas"]):
@@ -191,7 +191,7 @@ class Topics:
         topic.load(run)
         return True
 
-    def change(self, fields: dict[str, Any], at: Place) -> None:
+    def change(self, fields: dict[str, Any], at: RecordPlace) -> None:
         """PartitionChangeRecord: what it does not name stays.
 
         The partition epoch rises with each, the leader epoch with each that names a leader, even the same.
@@ -225,7 +225,7 @@ class Topics:
             )
         )
 
-    def clear_elr(self, name: str, at: Place) -> None:
+    def clear_elr(self, name: str, at: RecordPlace) -> None:
         """ClearElrRecord: of one topic, or of all ("") the eligible leader replicas are forgotten.
 
         Counts as a change of those partitions alone that had any.
@@ -248,7 +248,7 @@ class Topics:
                         )
                     )
 
-    def facts(self, at: Place) -> Iterator[r.Record]:
+    def facts(self, at: RecordPlace) -> Iterator[r.ClusterRecord]:
         """Of everything that was touched since this was asked last: what is gone first."""
         when = {"zxid": at.offset, "time_ms": at.time_ms}
         for name, partitions in self._gone.items():

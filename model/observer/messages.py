@@ -67,7 +67,7 @@ class DescribeControllers(msgspec.Struct, frozen=True):
 Question = FetchLog | FetchSnapshot | DescribeQuorum | DescribeControllers
 
 
-class Leader(msgspec.Struct, frozen=True):
+class KnownLeader(msgspec.Struct, frozen=True):
     """Who leads, as a controller knows: `id` NOBODY while nobody is elected; an epoch of UNKNOWN tells nothing."""
 
     id: int = NOBODY
@@ -81,7 +81,7 @@ class LogFetched(msgspec.Struct, frozen=True):
     """Of the whole request."""
     error: str = "NONE"
     """Of the partition."""
-    leader: Leader = Leader()
+    leader: KnownLeader = KnownLeader()
     endpoints: Mapping[int, Address] = {}
     """Where the leader listens, by id; since Fetch v17 (3.9)."""
     high_watermark: int = UNKNOWN
@@ -103,7 +103,7 @@ class SnapshotFetched(msgspec.Struct, frozen=True):
 
     top_error: str = "NONE"
     error: str = "NONE"
-    leader: Leader = Leader()
+    leader: KnownLeader = KnownLeader()
     endpoints: Mapping[int, Address] = {}
     snapshot: LogPosition = LogPosition()
     size: int = 0

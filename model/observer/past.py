@@ -58,7 +58,7 @@ class PastReading(msgspec.Struct, frozen=True):
     download: Download | None = None
 
 
-class Read(NamedTuple):
+class PastRead(NamedTuple):
     """`reading` None: it is at its end."""
 
     reading: PastReading | None
@@ -70,7 +70,7 @@ def begin(epoch: int, until: int, cluster_id: str | None = None) -> PastReading:
     return PastReading(epoch, until, FetchLog(epoch, LogPosition(1, epoch), cluster_id=cluster_id))
 
 
-def read_on(reading: PastReading, answer: Answer) -> Read:
+def read_on(reading: PastReading, answer: Answer) -> PastRead:
     """What an answer brings. Raises NoPastError where nothing more will come, GarbledError for what no leader says."""
     if not isinstance(answer, LogFetched | SnapshotFetched):
         raise NoPastError(getattr(answer, "why", "the answer to another question"))
@@ -84,7 +84,7 @@ def read_on(reading: PastReading, answer: Answer) -> Read:
     return _STAGES[reading.stage](reading, answer)
 
 
-def _first(reading: PastReading, answer: LogFetched) -> Read:
+def _first(reading: PastReading, answer: LogFetched) -> PastRead:
     """Offset 1 was asked for."""
     start = _log_start(reading, answer)
     if reading.until - start > MOST_OFFSETS:
@@ -103,7 +103,7 @@ def _log_start(reading: PastReading, answer: LogFetched) -> int:
     return max(answer.log_start, 0)
 
 
-def _start(reading: PastReading, answer: LogFetched) -> Read:
+def _start(reading: PastReading, answer: LogFetched) -> PastRead:
     """A batch at the log's start: the snapshot there is not of a later epoch."""
     if answer.snapshot is not None or len(answer.records) < _EPOCH_END:
         raise NoPastError("the log's start moved")
@@ -111,20 +111,20 @@ def _start(reading: PastReading, answer: LogFetched) -> Read:
     return _ask(reading, LogPosition(start, epoch), "epoch")
 
 
-def _epoch(reading: PastReading, answer: LogFetched) -> Read:
+def _epoch(reading: PastReading, answer: LogFetched) -> PastRead:
     """Whether the snapshot at the log's start is of the epoch that was asked with."""
     assert isinstance(reading.question, FetchLog)
     at = reading.question.end
     if answer.snapshot is None and answer.records:
         question = FetchSnapshot(reading.epoch, at, 0, reading.question.cluster_id)
-        return Read(msgspec.structs.replace(reading, question=question, stage="snapshot", download=Download(at)))
+        return PastRead(msgspec.structs.replace(reading, question=question, stage="snapshot", download=Download(at)))
     if at.epoch <= 1 or reading.tried >= MOST_EPOCHS:
         raise NoPastError(f"of which epoch the snapshot at offset {at.offset} is cannot be found")
     reading = msgspec.structs.replace(reading, tried=reading.tried + 1)
     return _ask(reading, LogPosition(at.offset, at.epoch - 1), "epoch")
 
 
-def _piece(reading: PastReading, answer: SnapshotFetched) -> Read:
+def _piece(reading: PastReading, answer: SnapshotFetched) -> PastRead:
     download = reading.download
     if reading.stage != "snapshot" or download is None:
         raise GarbledError("a piece of a snapshot that nobody asked for")
@@ -138,11 +138,11 @@ def _piece(reading: PastReading, answer: SnapshotFetched) -> Read:
     question = reading.question
     if end < answer.size:
         question = FetchSnapshot(reading.epoch, download.id, end, question.cluster_id)
-        return Read(msgspec.structs.replace(reading, download=download, question=question))
+        return PastRead(msgspec.structs.replace(reading, download=download, question=question))
     data = b"".join(download.pieces)
     check_snapshot(data, download.id)
     reading = msgspec.structs.replace(reading, download=None)
-    return Read(_ask(reading, download.id, "log").reading, (SnapshotRead(download.id, data),))
+    return PastRead(_ask(reading, download.id, "log").reading, (SnapshotRead(download.id, data),))
 
 
 _EPOCH_AT, _EPOCH_END = 12, 16
@@ -154,7 +154,7 @@ def _head(records: bytes) -> tuple[int, int]:
     return int.from_bytes(records[:8], signed=True), int.from_bytes(records[_EPOCH_AT:_EPOCH_END], signed=True)
 
 
-def _log(reading: PastReading, answer: LogFetched) -> Read:
+def _log(reading: PastReading, answer: LogFetched) -> PastRead:
     if not answer.records or answer.snapshot is not None:
         raise NoPastError("the log's records ended, or its start moved")
     end = reading.end
@@ -166,16 +166,16 @@ def _log(reading: PastReading, answer: LogFetched) -> Read:
     wanted = tuple(batch for batch in batches if batch.next_offset <= reading.until)
     handed = (BatchesCommitted(wanted, reading.until),) if wanted else ()
     if len(wanted) < len(batches) or wanted[-1].next_offset == reading.until:
-        return Read(None, handed)
-    return Read(_ask(reading, LogPosition(wanted[-1].next_offset, wanted[-1].epoch), "log").reading, handed)
+        return PastRead(None, handed)
+    return PastRead(_ask(reading, LogPosition(wanted[-1].next_offset, wanted[-1].epoch), "log").reading, handed)
 
 
-def _ask(reading: PastReading, at: LogPosition, stage: Stage) -> Read:
+def _ask(reading: PastReading, at: LogPosition, stage: Stage) -> PastRead:
     question = FetchLog(reading.epoch, at, cluster_id=reading.question.cluster_id)
-    return Read(msgspec.structs.replace(reading, question=question, stage=stage, end=at))
+    return PastRead(msgspec.structs.replace(reading, question=question, stage=stage, end=at))
 
 
-_STAGES: Final[Mapping[Stage, Callable[[PastReading, LogFetched], Read]]] = {
+_STAGES: Final[Mapping[Stage, Callable[[PastReading, LogFetched], PastRead]]] = {
     "first": _first,
     "start": _start,
     "epoch": _epoch,

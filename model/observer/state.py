@@ -18,7 +18,7 @@ from model.observer.messages import (
     FetchLog,
     FetchSnapshot,
     HangUp,
-    Leader,
+    KnownLeader,
     LogPosition,
     Question,
     place,
@@ -172,7 +172,7 @@ def wake_ms(state: Observer, now_ms: int) -> int:
     return min((at_ms for at_ms in times if at_ms > now_ms), default=now_ms + LIVE_MS)
 
 
-class Pause(NamedTuple):
+class Backoff(NamedTuple):
     """Before somebody else is asked, ms: `first_ms`, twice as long each time up to `longest_ms`.
 
     Not `always`: only once everybody was asked.
@@ -183,11 +183,11 @@ class Pause(NamedTuple):
     always: bool = False
 
 
-REDIRECTED = Pause(50, 1_000)
-ELECTION = Pause(50, 1_000, always=True)
-UNREACHABLE = Pause(100, 5_000)
-STOPPING = Pause(100, 100, always=True)
-SERVER_FAULT = Pause(1_000, 1_000, always=True)
+REDIRECTED = Backoff(50, 1_000)
+ELECTION = Backoff(50, 1_000, always=True)
+UNREACHABLE = Backoff(100, 5_000)
+STOPPING = Backoff(100, 100, always=True)
+SERVER_FAULT = Backoff(1_000, 1_000, always=True)
 
 
 class Turn:
@@ -240,7 +240,7 @@ class Turn:
         if not self.state.known.items() >= endpoints.items():
             self.set(known={**self.state.known, **endpoints})
 
-    def adopt(self, leader: Leader) -> None:
+    def adopt(self, leader: KnownLeader) -> None:
         """Takes in who leads, where that is news: what is told of older epochs is none."""
         state = self.state
         if leader.epoch > state.epoch:
@@ -249,7 +249,7 @@ class Turn:
         elif leader.epoch == state.epoch and state.leader == NOBODY != leader.id:
             self.set(leader=leader.id, tried=frozenset())
 
-    def elsewhere(self, pause: Pause, trouble: str, *, may_be_here: bool = False) -> None:
+    def elsewhere(self, pause: Backoff, trouble: str, *, may_be_here: bool = False) -> None:
         """Asks the next one that may lead, at once or after a pause. `may_be_here`: the one asked last may, too."""
         state = self.state
         tried = state.tried if may_be_here or state.at is None else state.tried | {state.at}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.planning.plan import Batch, Change
+from model.planning.plan import PlanBatch, ReplicaChange
 from model.planning.request import Batching
 
 Key = tuple[str, int]
@@ -22,13 +22,13 @@ Key = tuple[str, int]
 class Sent(msgspec.Struct, frozen=True):
     """A change and the broker that its copies come from, None where nobody is left who could send."""
 
-    change: Change
+    change: ReplicaChange
     sender: int | None
     urgent: bool = False
     """It brings replicas away from brokers that are dead."""
 
 
-def in_batches(changes: Sequence[Sent], batching: Batching) -> tuple[tuple[Change, ...], tuple[Batch, ...]]:
+def in_batches(changes: Sequence[Sent], batching: Batching) -> tuple[tuple[ReplicaChange, ...], tuple[PlanBatch, ...]]:
     """The changes in the order of their batches, and the batches."""
     if batching.count is None:
         return _cut(changes, batching.replicas, batching.bytes)
@@ -40,11 +40,11 @@ def in_batches(changes: Sequence[Sent], batching: Batching) -> tuple[tuple[Chang
 
 def _cut(
     changes: Sequence[Sent], most_replicas: int, most_bytes: int | None
-) -> tuple[tuple[Change, ...], tuple[Batch, ...]]:
+) -> tuple[tuple[ReplicaChange, ...], tuple[PlanBatch, ...]]:
     load = _Load([sent.change for sent in changes], most_replicas)
     left = [_job(sent) for sent in sorted(changes, key=_by_relief(changes))]
-    ordered: list[Change] = []
-    batches: list[Batch] = []
+    ordered: list[ReplicaChange] = []
+    batches: list[PlanBatch] = []
     while left:
         traffic, later = _Traffic(most_replicas, most_bytes), list[_Job]()
         for job in left:
@@ -68,7 +68,7 @@ def _cut(
 class _Job(NamedTuple):
     """A change and what it asks of brokers, counted once: each is looked at for many batches."""
 
-    change: Change
+    change: ReplicaChange
     copies: tuple[tuple[Key, int], ...]
     """What brokers receive and send."""
     gains: tuple[Key, ...]
@@ -108,7 +108,7 @@ def _traffic(changes: Sequence[Sent]) -> Counter[Key]:
 class _Load:
     """What brokers hold and lead, beside what they may. Only changes count: the rest stays the same."""
 
-    def __init__(self, changes: Sequence[Change], slack: int) -> None:
+    def __init__(self, changes: Sequence[ReplicaChange], slack: int) -> None:
         self._held: Counter[Key] = Counter()
         final: Counter[Key] = Counter()
         for change in changes:
@@ -122,11 +122,11 @@ class _Load:
         """Whether nobody gets more than it may."""
         return all(self._held[key] < self._most[key] for key in job.gains)
 
-    def arrive(self, change: Change) -> None:
+    def arrive(self, change: ReplicaChange) -> None:
         self._held.update(("held", broker) for broker in change.added)
         self._held["led", change.after[0]] += 1
 
-    def leave(self, change: Change) -> None:
+    def leave(self, change: ReplicaChange) -> None:
         self._held.subtract(("held", broker) for broker in change.removed)
         self._held["led", change.before[0]] -= 1
 
@@ -135,7 +135,7 @@ class _Traffic:
     """What one batch makes brokers receive and send."""
 
     def __init__(self, most_replicas: int, most_bytes: int | None) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[ReplicaChange] = []
         self._most_replicas, self._most_bytes = most_replicas, most_bytes
         self._replicas: Counter[Key] = Counter()
         self._bytes: Counter[Key] = Counter()
@@ -159,9 +159,9 @@ class _Traffic:
             self._replicas[key] += copies
             self._bytes[key] += copies * (job.change.bytes or 0)
 
-    def batch(self, number: int, first: int) -> Batch:
+    def batch(self, number: int, first: int) -> PlanBatch:
         knows_sizes = all(change.bytes is not None for change in self.changes)
-        return Batch(
+        return PlanBatch(
             number=number,
             first=first,
             end=first + len(self.changes),

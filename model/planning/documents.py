@@ -34,7 +34,7 @@ from typing import Any
 import msgspec
 
 from model.planning.layout import Balance
-from model.planning.plan import COSTS, Bound, Change, Plan
+from model.planning.plan import COSTS, Bound, Plan, ReplicaChange
 from model.planning.request import Batching, PlanError
 
 PLAN_FORMAT = "kdrill.plan/1"
@@ -94,13 +94,13 @@ def _balance(balance: Balance) -> Document:
 REASSIGNMENT_FORMAT = "kdrill.reassignment/1"
 
 
-def forward(plan: Plan, changes: Sequence[Change] | None = None, *, is_bare: bool = False) -> str:
+def forward(plan: Plan, changes: Sequence[ReplicaChange] | None = None, *, is_bare: bool = False) -> str:
     """The file that carries out these changes, or all of the plan."""
     rows = plan.changes if changes is None else changes
     return _file(plan, [(change, change.after, change.before) for change in rows], is_bare)
 
 
-def rollback(plan: Plan, changes: Sequence[Change] | None = None, *, is_bare: bool = False) -> str:
+def rollback(plan: Plan, changes: Sequence[ReplicaChange] | None = None, *, is_bare: bool = False) -> str:
     """The file that undoes these changes, or all of the plan: the last first."""
     rows = plan.changes if changes is None else changes
     return _file(plan, [(change, change.before, change.after) for change in reversed(rows)], is_bare)
@@ -124,7 +124,7 @@ def batching_in(text: bytes, name: str) -> Batching:
         raise PlanError(f"{name}: what kdrill wrote into it was changed: {error}") from None
 
 
-def _file(plan: Plan, rows: Sequence[tuple[Change, tuple[int, ...], tuple[int, ...]]], is_bare: bool) -> str:
+def _file(plan: Plan, rows: Sequence[tuple[ReplicaChange, tuple[int, ...], tuple[int, ...]]], is_bare: bool) -> str:
     about = {
         "format": REASSIGNMENT_FORMAT,
         "source": plan.source,

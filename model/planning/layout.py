@@ -85,7 +85,7 @@ def _of_plain(document: Any) -> dict[TopicPartition, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ReplicaLayout:
     """Replicas of N partitions. `racks` names every live broker; one may have none."""
 
     topics: tuple[str, ...]
@@ -127,18 +127,18 @@ class Layout:
             rows[self.row_of[name]] = replicas
         return padded(rows)
 
-    def with_replicas(self, replicas: Ints) -> "Layout":
+    def with_replicas(self, replicas: Ints) -> "ReplicaLayout":
         """The same partitions, elsewhere."""
         return replace(self, replicas=replicas)
 
 
-def layout_of(image: ClusterImage, sizes: Sizes | None = None) -> Layout:
+def layout_of(image: ClusterImage, sizes: Sizes | None = None) -> ReplicaLayout:
     """The layout of an image. Partitions that no assignment names are left out."""
     names = sorted(name for name, topic in image.topics.items() if not topic.orphaned.all())
     topics = [image.topics[name] for name in names]
     columns = stacked(topics, [np.flatnonzero(~topic.orphaned) for topic in topics])
     size, guessed = _sizes(topics, sizes)
-    return Layout(
+    return ReplicaLayout(
         topics=tuple(names),
         topic=columns.topic,
         partition=columns.partitions.astype(np.int32),
@@ -242,7 +242,7 @@ class Balance(msgspec.Struct, frozen=True):
     """Partitions with a replica on a broker that does not stay, or is dead."""
 
 
-def balance_of(layout: Layout, staying: Sequence[int], racks: Racks, rule: Racks | None) -> Balance:
+def balance_of(layout: ReplicaLayout, staying: Sequence[int], racks: Racks, rule: Racks | None) -> Balance:
     """The balance over the brokers in `staying`; `racks` names theirs, and those of brokers that leave, and `rule` is
     how they count (`rack_rule`), None: they do not.
 
@@ -284,7 +284,7 @@ def _violating(replicas: Ints, staying: Sequence[int], racks: Racks) -> Column:
     return distinct < np.minimum((replicas != NOBODY).sum(axis=1), possible)
 
 
-def _bytes(layout: Layout, at: Column, stays: Column, brokers: int) -> list[int]:
+def _bytes(layout: ReplicaLayout, at: Column, stays: Column, brokers: int) -> list[int]:
     if layout.size is None:
         return [0] * brokers
     total = np.zeros(brokers, np.int64)
@@ -293,7 +293,7 @@ def _bytes(layout: Layout, at: Column, stays: Column, brokers: int) -> list[int]
     return total.tolist()
 
 
-def _topic_spread(layout: Layout, at: Column, stays: Column, brokers: int) -> float:
+def _topic_spread(layout: ReplicaLayout, at: Column, stays: Column, brokers: int) -> float:
     if not len(layout):
         return 0.0
     key = layout.topic.astype(np.int64)[:, None] * brokers + at
@@ -307,7 +307,7 @@ def _topic_spread(layout: Layout, at: Column, stays: Column, brokers: int) -> fl
     return float((most - least).mean())
 
 
-class Cost(msgspec.Struct, frozen=True):
+class PlacementCost(msgspec.Struct, frozen=True):
     """`moves`: replicas on brokers that had none; `bytes` that are copied for it, None: no size is known."""
 
     moves: int
@@ -320,14 +320,14 @@ class Cost(msgspec.Struct, frozen=True):
     """Of those, the ones that only change the order of their replicas: nothing is copied."""
 
 
-def cost_of(before: Ints, after: Ints, size: Longs | None) -> Cost:
+def cost_of(before: Ints, after: Ints, size: Longs | None) -> PlacementCost:
     """What it costs to come from one set of replicas to another; rows are partitions, padded with -1."""
     width = max(before.shape[1], after.shape[1])
     before, after = widened(before, width), widened(after, width)
     added = newcomers(before, after).sum(axis=1)
     touched = (before != after).any(axis=1)
     same = (np.sort(before, axis=1) == np.sort(after, axis=1)).all(axis=1)
-    return Cost(
+    return PlacementCost(
         moves=int(added.sum()),
         bytes=None if size is None else int((added * size).sum()),
         leader_changes=int((before[:, 0] != after[:, 0]).sum()),

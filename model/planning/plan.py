@@ -20,14 +20,14 @@ from model.cluster.ids import NO_LEADER, KafkaGeneration, TopicPartition
 from model.cluster.texts import brokers, counted
 from model.cluster.topic_image import NOBODY, Flags, rows_of, widened
 from model.drills.voters import turnout_after, turnout_text
-from model.planning.layout import Balance, Cost, Layout
+from model.planning.layout import Balance, PlacementCost, ReplicaLayout
 from model.planning.optimum.measures import Judged
-from model.planning.request import PlanRequest, Setting, Throttling, on_any
+from model.planning.request import PlanRequest, PlanTarget, Throttling, on_any
 
 COSTS = ("moves", "bytes", "leader_changes")
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class CostComparison(msgspec.Struct, frozen=True):
     """The sentence, and those of `COSTS` that may be held against their bound.
 
     A cost may not where the plan breaks a rule, or is worse in something that counts more: it is low at that price.
@@ -37,18 +37,18 @@ class Comparison(msgspec.Struct, frozen=True):
     comparable: tuple[str, ...]
 
 
-def compared(plan: Judged, best: Judged, *, is_proven: bool) -> Comparison:
+def compared(plan: Judged, best: Judged, *, is_proven: bool) -> CostComparison:
     """A plan beside kdrill's own for the same wish; `is_proven`: nothing is better than that."""
     whose = "the best plan" if is_proven else "kdrill's own plan"
     if plan.broken:
-        return Comparison(f"no plan for this wish: {'; '.join(_broken(plan))}", ())
+        return CostComparison(f"no plan for this wish: {'; '.join(_broken(plan))}", ())
     for place, (name, own) in enumerate(best.figures.items()):
         if (theirs := plan.figures[name]) != own:
             better, worse = _DIFFERENCES[name]
             verdict = f"not as good as {whose}: {worse}" if theirs > own else f"better than {whose}: {better}"
             counts = list(best.figures)[: place + 1] if theirs > own else list(_still_good(plan, best))
-            return Comparison(verdict, tuple(cost for cost in COSTS if cost in counts))
-    return Comparison(f"as good as {whose}", COSTS)
+            return CostComparison(verdict, tuple(cost for cost in COSTS if cost in counts))
+    return CostComparison(f"as good as {whose}", COSTS)
 
 
 def _still_good(plan: Judged, best: Judged) -> Iterator[str]:
@@ -87,7 +87,7 @@ _DIFFERENCES = {
 }
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class ReplicaChange(msgspec.Struct, frozen=True, gc=False):
     """The replicas of one partition, preferred leader first. `bytes` of one replica, None: unknown."""
 
     topic: str
@@ -125,7 +125,7 @@ class Bound(msgspec.Struct, frozen=True):
     """The plan that it was found with meets it, and nothing is better."""
 
 
-class Batch(msgspec.Struct, frozen=True):
+class PlanBatch(msgspec.Struct, frozen=True):
     """Changes [first, end) of the plan, to be run together. `bytes` copied, None: unknown."""
 
     number: int
@@ -139,7 +139,7 @@ class Batch(msgspec.Struct, frozen=True):
     """The most bytes that one broker receives or sends in it."""
 
 
-class Pace(msgspec.Struct, frozen=True):
+class PlanPace(msgspec.Struct, frozen=True):
     """A throttle and the time it makes the plan take, batch after batch."""
 
     rate: int
@@ -161,16 +161,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     request: PlanRequest
     maker: str
     """`kdrill`, or the name of the file that it was read from."""
-    changes: tuple[Change, ...]
-    cost: Cost
+    changes: tuple[ReplicaChange, ...]
+    cost: PlacementCost
     bound: Bound | None
     """None: nothing was asked for that a bound could be known of."""
-    comparison: Comparison | None = None
+    comparison: CostComparison | None = None
     """Of a plan that was read and is held against our own."""
     before: Balance
     after: Balance
-    batches: tuple[Batch, ...]
-    pace: Pace | None
+    batches: tuple[PlanBatch, ...]
+    pace: PlanPace | None
     """None: nothing is copied, or no size is known."""
     sizes: str
     """Where the sizes of partitions come from; empty: none is known."""
@@ -183,7 +183,7 @@ ASSUMED_RATE = 50_000_000
 """Bytes/s, where neither rate nor time is given: less than half of what a 1 Gbit/s link carries."""
 
 
-def pace_of(batches: Sequence[Batch], throttling: Throttling) -> Pace | None:
+def pace_of(batches: Sequence[PlanBatch], throttling: Throttling) -> PlanPace | None:
     """The rate and the time; None where nothing is copied or sizes are unknown.
 
     A batch takes as long as its busiest broker, which sends or receives all it has to at the given rate.
@@ -193,9 +193,9 @@ def pace_of(batches: Sequence[Batch], throttling: Throttling) -> Pace | None:
         return None
     if throttling.seconds is not None:
         rate = math.ceil(busiest / throttling.seconds)
-        return Pace(rate, busiest / rate, "time")
+        return PlanPace(rate, busiest / rate, "time")
     rate = throttling.rate or ASSUMED_RATE
-    return Pace(rate, busiest / rate, "rate" if throttling.rate else "nothing")
+    return PlanPace(rate, busiest / rate, "rate" if throttling.rate else "nothing")
 
 
 def applied(image: ClusterImage, plan: Plan) -> ClusterImage:
@@ -206,7 +206,7 @@ def applied(image: ClusterImage, plan: Plan) -> ClusterImage:
     return ClusterDelta(image).replay_all(_records(image, plan)).apply(image.provenance)
 
 
-def _records(image: ClusterImage, plan: Plan) -> Iterator[r.Record]:
+def _records(image: ClusterImage, plan: Plan) -> Iterator[r.ClusterRecord]:
     staying = {share.broker: share.rack for share in plan.after.brokers}
     for broker in sorted(image.brokers.keys() - staying.keys()):
         yield r.BrokerLost(broker=broker)
@@ -223,8 +223,8 @@ def _records(image: ClusterImage, plan: Plan) -> Iterator[r.Record]:
 
 
 def _topic_records(
-    image: ClusterImage, topic: str, changes: list[Change], staying: dict[int, str | None]
-) -> Iterator[r.Record]:
+    image: ClusterImage, topic: str, changes: list[ReplicaChange], staying: dict[int, str | None]
+) -> Iterator[r.ClusterRecord]:
     known = image.topics[topic]
     rows = zip(known.partitions.tolist(), rows_of(known.replicas), strict=True)
     assigned = {partition: replicas for partition, replicas in rows if replicas}
@@ -234,7 +234,7 @@ def _topic_records(
     yield r.PartitionStatesWritten(topic=topic, states=tuple(_state(image, change, staying) for change in changes))
 
 
-def _state(image: ClusterImage, change: Change, staying: dict[int, str | None]) -> r.PartitionState:
+def _state(image: ClusterImage, change: ReplicaChange, staying: dict[int, str | None]) -> r.PartitionState:
     topic = image.topics[change.topic]
     row = topic.row_of[change.partition]
     in_sync = tuple(broker for broker in change.after if broker in staying)
@@ -248,12 +248,12 @@ def _state(image: ClusterImage, change: Change, staying: dict[int, str | None]) 
     )
 
 
-def objectives_of(request: PlanRequest, layout: Layout, setting: Setting) -> tuple[str, ...]:
+def objectives_of(request: PlanRequest, layout: ReplicaLayout, setting: PlanTarget) -> tuple[str, ...]:
     """In the order in which they count."""
     return "; ".join(_hard(request, setting)), *_soft(request, layout)
 
 
-def _hard(request: PlanRequest, setting: Setting) -> Iterator[str]:
+def _hard(request: PlanRequest, setting: PlanTarget) -> Iterator[str]:
     yield "a broker holds a partition once"
     if setting.leaving or setting.dead:
         yield "nothing new on brokers that leave or are dead"
@@ -264,7 +264,7 @@ def _hard(request: PlanRequest, setting: Setting) -> Iterator[str]:
         yield f"no broker above {request.capacity:,} bytes"
 
 
-def _soft(request: PlanRequest, layout: Layout) -> Iterator[str]:
+def _soft(request: PlanRequest, layout: ReplicaLayout) -> Iterator[str]:
     percent = request.tolerance_percent
     band = f"within {percent:g} % of the mean" if percent else "within one"
     if request.reach == "leaders":
@@ -286,7 +286,7 @@ def _soft(request: PlanRequest, layout: Layout) -> Iterator[str]:
         yield "even topics" if layout.size is None else "even disks, then even topics"
 
 
-def notes_on(before: Layout, setting: Setting, after: Layout) -> Iterator[str]:
+def notes_on(before: ReplicaLayout, setting: PlanTarget, after: ReplicaLayout) -> Iterator[str]:
     """About one plan, the gravest first."""
     yield from _left_behind(before, setting, after)
     if setting.coming:
@@ -317,7 +317,7 @@ def notes_on_voters(image: ClusterImage, leaving: Collection[int]) -> Iterator[s
         )
 
 
-def _left_behind(before: Layout, setting: Setting, after: Layout) -> Iterator[str]:
+def _left_behind(before: ReplicaLayout, setting: PlanTarget, after: ReplicaLayout) -> Iterator[str]:
     """Partitions that are not as they should be, and why."""
     changed = _changed(before, after)
     if (busy := before.busy & changed).any():
@@ -335,7 +335,7 @@ def _left_behind(before: Layout, setting: Setting, after: Layout) -> Iterator[st
         yield f"{_named(before, left)} still on {brokers(setting.leaving)}: plan again for what was left as it is."
 
 
-def _brokers_unknown(setting: Setting, before: Layout, after: Layout) -> Iterator[str]:
+def _brokers_unknown(setting: PlanTarget, before: ReplicaLayout, after: ReplicaLayout) -> Iterator[str]:
     driven = on_any(before, setting.dead) & ~on_any(after, setting.dead)
     if driven.any():
         yield f"{_named(before, driven)} also on {brokers(setting.dead)}, dead: leaves there, too, as it moves anyway."
@@ -352,12 +352,12 @@ def _brokers_unknown(setting: Setting, before: Layout, after: Layout) -> Iterato
         yield f"{brokers(silent).capitalize()} {verb} no rack: {effect}. Add it as ID:RACK to say which."
 
 
-def _changed(before: Layout, after: Layout) -> Flags:
+def _changed(before: ReplicaLayout, after: ReplicaLayout) -> Flags:
     width = max(before.replicas.shape[1], after.replicas.shape[1])
     return (widened(before.replicas, width) != widened(after.replicas, width)).any(axis=1)
 
 
-def _named(layout: Layout, which: Flags) -> str:
+def _named(layout: ReplicaLayout, which: Flags) -> str:
     rows = np.flatnonzero(which)
     first = layout.name(int(rows[0]))
     return f"{counted(len(rows), 'partition')} ({first}{' and more' if len(rows) > 1 else ''})"

@@ -14,35 +14,35 @@ from model.cluster.topic_image import NOBODY, Ints, rows_of, widened
 from model.controller.requests import RequestedMoves
 from model.interchange.tool_files import read_plan
 from model.planning.batches import Sent, in_batches
-from model.planning.layout import Layout, Sizes, balance_of, cost_of, layout_of
+from model.planning.layout import ReplicaLayout, Sizes, balance_of, cost_of, layout_of
 from model.planning.optimum.measures import Judged, judged
-from model.planning.optimum.problem import Cost, Objective, Placement, PlacementProblem, PlanningError, Scope
+from model.planning.optimum.problem import MoveCost, Objective, Placement, PlacementProblem, PlanningError, Scope
 from model.planning.optimum.solving import solve
 from model.planning.plan import (
     Bound,
-    Change,
-    Comparison,
+    CostComparison,
     Plan,
+    ReplicaChange,
     compared,
     notes_on,
     notes_on_voters,
     objectives_of,
     pace_of,
 )
-from model.planning.request import PlanError, PlanRequest, Setting, setting_of
+from model.planning.request import PlanError, PlanRequest, PlanTarget, setting_of
 
 
 def composed(
     image: ClusterImage,
-    layout: Layout,
-    setting: Setting,
+    layout: ReplicaLayout,
+    setting: PlanTarget,
     request: PlanRequest,
     after: Ints,
     *,
     bound: Bound | None,
     maker: str,
     sizes: str,
-    comparison: Comparison | None = None,
+    comparison: CostComparison | None = None,
 ) -> Plan:
     """The plan that makes `after` int32[N, W] of the layout's replicas."""
     changes, batches = in_batches(list(_changes(layout, after)), request.batching)
@@ -70,7 +70,7 @@ def composed(
     )
 
 
-def _changes(layout: Layout, after: Ints) -> Iterator[Sent]:
+def _changes(layout: ReplicaLayout, after: Ints) -> Iterator[Sent]:
     """What changes, with whoever sends the copies: the leader, or else the first replica that is alive."""
     width = max(layout.replicas.shape[1], after.shape[1])
     rows = np.flatnonzero((widened(layout.replicas, width) != widened(after, width)).any(axis=1))
@@ -80,7 +80,7 @@ def _changes(layout: Layout, after: Ints) -> Iterator[Sent]:
     names = layout.names(rows.tolist())
     for name, old, new, leader, size in zip(names, olds, news, leaders, sizes, strict=True):
         alive = [broker for broker in (leader, *old) if broker in layout.racks]
-        change = Change(name.topic, name.partition, old, new, size)
+        change = ReplicaChange(name.topic, name.partition, old, new, size)
         yield Sent(change, alive[0] if alive else None, urgent=not set(old) <= layout.racks.keys())
 
 
@@ -100,14 +100,14 @@ def plan(image: ClusterImage, request: PlanRequest, sizes: Sizes | None = None, 
     return plan_of(image, layout, request, solve, "" if sizes is None else sizes.source)
 
 
-def plan_of(image: ClusterImage, layout: Layout, request: PlanRequest, solve: Solve, sizes: str) -> Plan:
+def plan_of(image: ClusterImage, layout: ReplicaLayout, request: PlanRequest, solve: Solve, sizes: str) -> Plan:
     """As `plan`, for a layout of the image that is there already."""
     setting = setting_of(layout, request)
     after, bound = chosen(layout, setting, request, solve)
     return composed(image, layout, setting, request, after, bound=bound, maker="kdrill", sizes=sizes)
 
 
-def chosen(layout: Layout, setting: Setting, request: PlanRequest, solve: Solve) -> tuple[Ints, Bound]:
+def chosen(layout: ReplicaLayout, setting: PlanTarget, request: PlanRequest, solve: Solve) -> tuple[Ints, Bound]:
     """The replicas int32[N, W] that the wish leads to, and what no plan for it can fall below. Raises PlanError."""
     needs_sizes = request.by == "bytes" or request.capacity is not None
     if needs_sizes and layout.size is None:
@@ -125,7 +125,7 @@ def chosen(layout: Layout, setting: Setting, request: PlanRequest, solve: Solve)
     return _as_ids(placement.replicas, brokers), bound if swap is None else _both(bound, swap)
 
 
-def judge(layout: Layout, setting: Setting, request: PlanRequest, after: Ints) -> Judged:
+def judge(layout: ReplicaLayout, setting: PlanTarget, request: PlanRequest, after: Ints) -> Judged:
     """How good any replicas int32[N, W] are for a wish; they name no broker that neither stays nor holds anything.
 
     What a swap costs in any case is not counted. `newcomer`: partitions in which it does not have the old one's place.
@@ -146,7 +146,7 @@ def judge(layout: Layout, setting: Setting, request: PlanRequest, after: Ints) -
     return Judged({**broken, **found.broken}, found.figures)
 
 
-def _start(layout: Layout, setting: Setting, request: PlanRequest) -> Layout:
+def _start(layout: ReplicaLayout, setting: PlanTarget, request: PlanRequest) -> ReplicaLayout:
     """The layout itself, or the one after the swaps: where the solver begins."""
     if not (request.replace and request.reach == "forced"):
         return layout
@@ -157,7 +157,7 @@ def _only_swaps(is_swapped: bool, request: PlanRequest) -> bool:
     return is_swapped and not request.remove and request.replication_factor is None
 
 
-def _swapped(layout: Layout, setting: Setting, pairs: Sequence[tuple[int, int]]) -> Ints:
+def _swapped(layout: ReplicaLayout, setting: PlanTarget, pairs: Sequence[tuple[int, int]]) -> Ints:
     """The newcomers in the very places of those that they replace. A partition that is to have fewer replicas need not
     take one: it gives up the old one.
     """
@@ -176,18 +176,18 @@ def _swapped(layout: Layout, setting: Setting, pairs: Sequence[tuple[int, int]])
     return replicas
 
 
-def _bound_of_swap(layout: Layout, swapped: Layout) -> Bound:
+def _bound_of_swap(layout: ReplicaLayout, swapped: ReplicaLayout) -> Bound:
     cost = cost_of(layout.replicas, swapped.replicas, layout.size)
     return Bound(cost.moves, cost.bytes, cost.leader_changes, "every one of them must move")
 
 
-def _brokers(layout: Layout, setting: Setting) -> Ints:
+def _brokers(layout: ReplicaLayout, setting: PlanTarget) -> Ints:
     """Every broker of the problem by id; an index of the solver is a place in here."""
     held = np.unique(layout.replicas[layout.replicas != NOBODY])
     return np.union1d(held, np.array(setting.staying, np.int32)).astype(np.int32)
 
 
-def _problem(layout: Layout, setting: Setting, request: PlanRequest, brokers: Ints) -> PlacementProblem:
+def _problem(layout: ReplicaLayout, setting: PlanTarget, request: PlanRequest, brokers: Ints) -> PlacementProblem:
     rule = setting.rack_rule or {}
     number = {rack: place for place, rack in enumerate(sorted({rack for rack in rule.values() if rack is not None}))}
     racks = [number.get(rule.get(broker) or "", NOBODY) for broker in brokers.tolist()]
@@ -205,7 +205,7 @@ def _problem(layout: Layout, setting: Setting, request: PlanRequest, brokers: In
 
 
 def _objective(request: PlanRequest) -> Objective:
-    cost = Cost.BYTES if request.by == "bytes" else Cost.REPLICAS
+    cost = MoveCost.BYTES if request.by == "bytes" else MoveCost.REPLICAS
     return Objective(scope=SCOPES[request.reach], cost=cost, tolerance=request.tolerance_percent / 100)
 
 
@@ -270,7 +270,7 @@ def score(
     )
 
 
-def _check(layout: Layout, setting: Setting, moves: RequestedMoves, name: str) -> None:
+def _check(layout: ReplicaLayout, setting: PlanTarget, moves: RequestedMoves, name: str) -> None:
     known = layout.row_of
     if strange := [partition for partition in moves.targets if partition not in known]:
         topics = set(layout.topics)

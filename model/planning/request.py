@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from model.cluster.texts import brokers, counted, listed
 from model.cluster.topic_image import NOBODY, Flags, Ints
-from model.planning.layout import Layout, Racks, rack_rule
+from model.planning.layout import Racks, ReplicaLayout, rack_rule
 
 
 class PlanError(ValueError):
@@ -78,7 +78,7 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
         return wanted and not any(fnmatchcase(topic, pattern) for pattern in self.exclude)
 
 
-class Setting(msgspec.Struct, frozen=True):
+class PlanTarget(msgspec.Struct, frozen=True):
     """Who is there when the plan is done. `racks` are of all brokers of any part; `factor` int32[N] the replicas that
     each partition shall have, `fixed` bool[N] those that stay as they are."""
 
@@ -98,7 +98,7 @@ class Setting(msgspec.Struct, frozen=True):
         return rack_rule(self.staying, self.racks, int(self.factor[~self.fixed].max(initial=1)))
 
 
-def setting_of(layout: Layout, request: PlanRequest) -> Setting:
+def setting_of(layout: ReplicaLayout, request: PlanRequest) -> PlanTarget:
     """What the request means here. Raises PlanError."""
     holders = {int(broker) for broker in np.unique(layout.replicas) if broker != NOBODY}
     leaving = frozenset((*request.remove, *(old for old, _ in request.replace)))
@@ -110,7 +110,7 @@ def setting_of(layout: Layout, request: PlanRequest) -> Setting:
     dead = frozenset(holders - racks.keys() - leaving)
     chosen = _chosen(layout, request)
     factor = _factor(layout, request, chosen)
-    setting = Setting(
+    setting = PlanTarget(
         staying=staying,
         leaving=leaving,
         coming=tuple(broker for broker in staying if broker not in layout.racks),
@@ -123,13 +123,13 @@ def setting_of(layout: Layout, request: PlanRequest) -> Setting:
     return setting
 
 
-def on_any(layout: Layout, ids: Iterable[int]) -> Flags:
+def on_any(layout: ReplicaLayout, ids: Iterable[int]) -> Flags:
     """bool[N]: whether a replica is on any of these brokers."""
     held = np.isin(layout.replicas, list(ids))
     return np.logical_or.reduce(held, axis=1)
 
 
-def _racks(layout: Layout, request: PlanRequest) -> dict[int, str | None]:
+def _racks(layout: ReplicaLayout, request: PlanRequest) -> dict[int, str | None]:
     racks = dict(layout.racks)
     for new in request.add:
         known = racks.get(new.id)
@@ -142,7 +142,7 @@ def _racks(layout: Layout, request: PlanRequest) -> dict[int, str | None]:
     return dict(sorted(racks.items()))
 
 
-def _check_brokers(layout: Layout, request: PlanRequest, holders: set[int], leaving: frozenset[int]) -> None:
+def _check_brokers(layout: ReplicaLayout, request: PlanRequest, holders: set[int], leaving: frozenset[int]) -> None:
     known = layout.racks.keys() | holders
     if unknown := leaving - known:
         there = listed(sorted(known), 20)
@@ -155,7 +155,7 @@ def _check_brokers(layout: Layout, request: PlanRequest, holders: set[int], leav
         raise PlanError("a broker is named twice: each leaves once, and takes the place of one other")
 
 
-def _chosen(layout: Layout, request: PlanRequest) -> Flags:
+def _chosen(layout: ReplicaLayout, request: PlanRequest) -> Flags:
     for pattern in (*request.topics, *request.exclude):
         if not any(PlanRequest(topics=(pattern,)).chooses(topic) for topic in layout.topics):
             close = get_close_matches(pattern, layout.topics, n=1)
@@ -164,20 +164,20 @@ def _chosen(layout: Layout, request: PlanRequest) -> Flags:
     return by_topic[layout.topic] if len(layout) else np.zeros(0, np.bool_)
 
 
-def _factor(layout: Layout, request: PlanRequest, chosen: Flags) -> Ints:
+def _factor(layout: ReplicaLayout, request: PlanRequest, chosen: Flags) -> Ints:
     factor = (layout.replicas != NOBODY).sum(axis=1).astype(np.int32)
     if request.replication_factor is not None:
         factor[chosen & ~layout.busy & ~layout.stranded] = request.replication_factor
     return factor
 
 
-def _held_by_the_dead(layout: Layout, dead: frozenset[int], leaving: frozenset[int], factor: Ints) -> Flags:
+def _held_by_the_dead(layout: ReplicaLayout, dead: frozenset[int], leaving: frozenset[int], factor: Ints) -> Flags:
     """Partitions that stay because somebody may come back, and that nothing else forces to move."""
     forced = on_any(layout, leaving) | (factor != (layout.replicas != NOBODY).sum(axis=1))
     return on_any(layout, dead) & ~forced
 
 
-def _check_room(layout: Layout, setting: Setting) -> None:
+def _check_room(layout: ReplicaLayout, setting: PlanTarget) -> None:
     short = np.flatnonzero(~setting.fixed & (setting.factor > len(setting.staying)))
     if len(short):
         row, stay = int(short[0]), len(setting.staying)

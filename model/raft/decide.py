@@ -16,7 +16,6 @@ from model.raft.messages import (
     AddVoter,
     AskVersions,
     BeginQuorumEpoch,
-    ConnectionLost,
     ElectionState,
     EndQuorumEpoch,
     EpochAnswer,
@@ -30,6 +29,7 @@ from model.raft.messages import (
     RemoveVoter,
     ReplyReceived,
     Request,
+    RequestFailed,
     RequestReceived,
     SnapshotAnswer,
     SnapshotLoaded,
@@ -47,11 +47,11 @@ from model.raft.node import (
     Decision,
     Follower,
     Leader,
-    Link,
-    Node,
+    PeerLink,
     Prospective,
+    QuorumSettings,
+    RaftNode,
     Resigned,
-    Settings,
     Unattached,
     begin_due_ms,
 )
@@ -80,12 +80,14 @@ def begin(
     now_ms: int,
     *,
     cluster_id: str | None = None,
-    settings: Settings | None = None,
+    settings: QuorumSettings | None = None,
     bootstrap: Sequence[Address] = (),
     seed: int = 0,
 ) -> Decision:
     """A replica that starts, with what its disk has. It may have led or voted in its epoch before."""
-    node = Node(me, persisted, log, Unattached(None), cluster_id, settings or Settings(), tuple(bootstrap), seed=seed)
+    node = RaftNode(
+        me, persisted, log, Unattached(None), cluster_id, settings or QuorumSettings(), tuple(bootstrap), seed=seed
+    )
     turn = Turn(node, now_ms)
     epoch, leader = persisted.epoch, persisted.leader
     if epoch < log.last.epoch:
@@ -102,7 +104,7 @@ def begin(
     return turn.decision()
 
 
-def decide(node: Node, event: Event, now_ms: int) -> Decision:
+def decide(node: RaftNode, event: Event, now_ms: int) -> Decision:
     """What follows from an event."""
     turn = Turn(node, now_ms)
     match event:
@@ -110,7 +112,7 @@ def decide(node: Node, event: Event, now_ms: int) -> Decision:
             _on_request(turn, number, request)
         case ReplyReceived(number):
             _on_reply(turn, number, event)
-        case ConnectionLost(number):
+        case RequestFailed(number):
             _free(turn, number, has_failed=True)
         case RecordsProposed():
             on_proposed(turn, event)
@@ -196,14 +198,14 @@ def _free(turn: Turn, number: int, *, has_failed: bool) -> tuple[Address, Reques
     for address, link in turn.node.links.items():
         if link.number == number and link.request is not None:
             rest = turn.now_ms + RETRY_MS if has_failed else 0
-            turn.set(links={**turn.node.links, address: Link(not_before_ms=rest, has_failed=has_failed)})
+            turn.set(links={**turn.node.links, address: PeerLink(not_before_ms=rest, has_failed=has_failed)})
             return address, link.request
     return None
 
 
 def _rest(turn: Turn, address: Address) -> None:
     """Whoever answers with an error is not asked again at once."""
-    link = turn.node.links.get(address, Link())
+    link = turn.node.links.get(address, PeerLink())
     if not link.number:
         rested = msgspec.structs.replace(link, not_before_ms=turn.now_ms + RETRY_MS)
         turn.set(links={**turn.node.links, address: rested})
@@ -232,7 +234,7 @@ def _go_on(turn: Turn) -> None:
     _ask(turn)
 
 
-def _is_stopped(node: Node, now_ms: int) -> bool:
+def _is_stopped(node: RaftNode, now_ms: int) -> bool:
     """A leader that stops waits until somebody else is, or may be, elected."""
     return node.stop_by_ms is not None and (now_ms >= node.stop_by_ms or not isinstance(node.role, Resigned))
 

@@ -7,7 +7,7 @@ Values only; errors by Kafka's names. Sources: KIP-595 (Vote, BeginQuorumEpoch, 
 import msgspec
 
 from model.observer.messages import NOBODY, UNKNOWN, Address, LogPosition
-from model.raft.raft_log import Batch, ReplicaKey, Voter, VoterSet
+from model.raft.raft_log import RaftBatch, ReplicaKey, Voter, VoterSet
 
 
 class Vote(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ ChangeRequest = AddVoter | RemoveVoter
 Request = LeaderRequest | VoterRequest | ChangeRequest | AskVersions
 
 
-class Known(msgspec.Struct, frozen=True):
+class AnswerHeader(msgspec.Struct, frozen=True):
     """What each answer tells of the one that gives it."""
 
     error: str = "NONE"
@@ -110,25 +110,25 @@ class Known(msgspec.Struct, frozen=True):
 class VoteAnswer(msgspec.Struct, frozen=True):
     """To a Vote."""
 
-    known: Known
+    known: AnswerHeader
     granted: bool = False
 
 
 class EpochAnswer(msgspec.Struct, frozen=True):
     """To a BeginQuorumEpoch or an EndQuorumEpoch."""
 
-    known: Known
+    known: AnswerHeader
 
 
 class FetchAnswer(msgspec.Struct, frozen=True):
     """To a Fetch: records, or why there are none."""
 
-    known: Known
+    known: AnswerHeader
     high_watermark: int = UNKNOWN
     diverging: LogPosition | None = None
     snapshot: LogPosition | None = None
-    batches: tuple[Batch, ...] = ()
-    """Whole ones from the offset asked for; a host that answers puts them in (`Answer.records_from`)."""
+    batches: tuple[RaftBatch, ...] = ()
+    """Whole ones from the offset asked for; a host that answers puts them in (`SendAnswer.records_from`)."""
     log_start: int = UNKNOWN
     """The leader's first offset."""
 
@@ -136,7 +136,7 @@ class FetchAnswer(msgspec.Struct, frozen=True):
 class SnapshotAnswer(msgspec.Struct, frozen=True):
     """To a FetchSnapshot; `size` in bytes of the whole."""
 
-    known: Known
+    known: AnswerHeader
     snapshot: LogPosition = LogPosition()
     size: int = 0
     position: int = 0
@@ -146,14 +146,14 @@ class SnapshotAnswer(msgspec.Struct, frozen=True):
 class ChangeAnswer(msgspec.Struct, frozen=True):
     """To a change of the voters; `why` is a clause for people."""
 
-    known: Known
+    known: AnswerHeader
     why: str = ""
 
 
 class VersionsAnswer(msgspec.Struct, frozen=True):
     """To AskVersions: the least and the largest kraft.version."""
 
-    known: Known
+    known: AnswerHeader
     versions: tuple[int, int] = (0, 1)
 
 
@@ -174,7 +174,7 @@ class ReplyReceived(msgspec.Struct, frozen=True):
     reply: Reply
 
 
-class ConnectionLost(msgspec.Struct, frozen=True):
+class RequestFailed(msgspec.Struct, frozen=True):
     """The request of this number will not be answered."""
 
     number: int
@@ -218,7 +218,7 @@ class TimePassed(msgspec.Struct, frozen=True):
 Event = (
     RequestReceived
     | ReplyReceived
-    | ConnectionLost
+    | RequestFailed
     | RecordsProposed
     | SnapshotMade
     | SnapshotLoaded
@@ -245,7 +245,7 @@ class Persist(msgspec.Struct, frozen=True):
 class Append(msgspec.Struct, frozen=True):
     """Write these to the log's end and flush it before anything that comes later."""
 
-    batches: tuple[Batch, ...]
+    batches: tuple[RaftBatch, ...]
 
 
 class Truncate(msgspec.Struct, frozen=True):
@@ -277,7 +277,7 @@ class Send(msgspec.Struct, frozen=True):
     request: Request
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SendAnswer(msgspec.Struct, frozen=True):
     """To the request of this number. `records_from`: put in what the log has from there on, at least a whole batch."""
 
     number: int
@@ -310,4 +310,4 @@ class Exit(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
-Command = Persist | Append | Truncate | StoreSnapshot | StartLogAt | Send | Answer | Lead | StepDown | Commit | Exit
+Command = Persist | Append | Truncate | StoreSnapshot | StartLogAt | Send | SendAnswer | Lead | StepDown | Commit | Exit

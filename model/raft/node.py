@@ -26,7 +26,7 @@ STOP_MS: Final = 5_000
 """So long a leader that stops waits for the next one."""
 
 
-class Settings(msgspec.Struct, frozen=True):
+class QuorumSettings(msgspec.Struct, frozen=True):
     """Keys of `controller.quorum.`, with Kafka's defaults."""
 
     election_timeout_ms: int = 1_000
@@ -89,7 +89,7 @@ class Candidate(msgspec.Struct, frozen=True):
     refused: frozenset[int] = frozenset()
 
 
-class Progress(msgspec.Struct, frozen=True):
+class ReplicaProgress(msgspec.Struct, frozen=True):
     """How far a replica has fetched."""
 
     key: ReplicaKey
@@ -101,7 +101,7 @@ class Progress(msgspec.Struct, frozen=True):
     """When it had all that the leader had, last."""
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class ParkedFetch(msgspec.Struct, frozen=True):
     """A Fetch that is answered once there is news."""
 
     number: int
@@ -109,7 +109,7 @@ class Waiting(msgspec.Struct, frozen=True):
     until_ms: int
 
 
-class Change(msgspec.Struct, frozen=True):
+class VoterChange(msgspec.Struct, frozen=True):
     """A change of the voters that somebody waits for."""
 
     number: int
@@ -127,13 +127,13 @@ class Leader(msgspec.Struct, frozen=True):
     check_at_ms: int
     high_watermark: int = UNKNOWN
     """As it tells it: nothing, before a record of its epoch is committed."""
-    replicas: Mapping[int, Progress] = {}
+    replicas: Mapping[int, ReplicaProgress] = {}
     fetched_by: frozenset[int] = frozenset()
     """Voters that fetched since the quorum was checked last."""
     begun_ms: Mapping[int, int] = {}
     """When each voter was told last that there is a leader."""
-    waiting: tuple[Waiting, ...] = ()
-    change: Change | None = None
+    waiting: tuple[ParkedFetch, ...] = ()
+    change: VoterChange | None = None
 
 
 class Resigned(msgspec.Struct, frozen=True):
@@ -147,7 +147,7 @@ class Resigned(msgspec.Struct, frozen=True):
 Role = Unattached | Follower | Prospective | Candidate | Leader | Resigned
 
 
-class Link(msgspec.Struct, frozen=True):
+class PeerLink(msgspec.Struct, frozen=True):
     """One address: the request that is on its way there, if any."""
 
     number: int = 0
@@ -158,7 +158,7 @@ class Link(msgspec.Struct, frozen=True):
     """The last request was not answered."""
 
 
-class Node(msgspec.Struct, frozen=True):
+class RaftNode(msgspec.Struct, frozen=True):
     """All of it."""
 
     me: Voter
@@ -167,10 +167,10 @@ class Node(msgspec.Struct, frozen=True):
     log: RaftLog
     role: Role
     cluster_id: str | None = None
-    settings: Settings = Settings()
+    settings: QuorumSettings = QuorumSettings()
     bootstrap: tuple[Address, ...] = ()
     """Who is asked for the leader while it is not known."""
-    links: Mapping[Address, Link] = {}
+    links: Mapping[Address, PeerLink] = {}
     last_number: int = 0
     seed: int = 0
     """Of the random times."""
@@ -220,12 +220,12 @@ class Node(msgspec.Struct, frozen=True):
 class Decision(msgspec.Struct, frozen=True):
     """What follows from an event. Commands are carried out in their order; TimePassed is told at `wake_ms`."""
 
-    node: Node
+    node: RaftNode
     commands: tuple[Command, ...]
     wake_ms: int
 
 
-def wake_ms(node: Node, now_ms: int) -> int:
+def wake_ms(node: RaftNode, now_ms: int) -> int:
     """When to look again although nothing happens."""
     times = [now_ms + node.settings.election_timeout_ms, *_role_times(node)]
     if node.stop_by_ms is not None:
@@ -235,7 +235,7 @@ def wake_ms(node: Node, now_ms: int) -> int:
     return min((time for time in times if time > now_ms), default=now_ms + 1)
 
 
-def _role_times(node: Node) -> tuple[int, ...]:
+def _role_times(node: RaftNode) -> tuple[int, ...]:
     match node.role:
         case Leader() as leader:
             begins = [begin_due_ms(node, leader, voter.key.id) for voter in node.others]
@@ -249,7 +249,7 @@ def _role_times(node: Node) -> tuple[int, ...]:
             return (elect_at_ms,)
 
 
-def begin_due_ms(node: Node, leader: Leader, voter: int) -> int:
+def begin_due_ms(node: RaftNode, leader: Leader, voter: int) -> int:
     """When a voter that does not fetch is told of its leader next; 0: it never was."""
     progress = leader.replicas.get(voter)
     heard = [leader.begun_ms[voter]] if voter in leader.begun_ms else []

@@ -91,7 +91,7 @@ class VotersWritten(msgspec.Struct, frozen=True):
     voters: VoterSet
 
 
-class Batch(msgspec.Struct, frozen=True):
+class RaftBatch(msgspec.Struct, frozen=True):
     """Records that were appended together: offsets `offset` to `next_offset` - 1."""
 
     offset: int
@@ -136,7 +136,7 @@ class RaftLog(msgspec.Struct, frozen=True):
     def voters_offset(self) -> int:
         return self.voter_sets[-1][0]
 
-    def appended(self, batches: Sequence[Batch]) -> Self:
+    def appended(self, batches: Sequence[RaftBatch]) -> Self:
         """With these behind its end."""
         epochs, voter_sets = list(self.epochs), list(self.voter_sets)
         for batch in batches:

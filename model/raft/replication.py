@@ -22,12 +22,22 @@ from model.raft.messages import (
     Truncate,
     UpdateVoter,
 )
-from model.raft.node import Change, Download, Follower, Leader, Link, Node, Progress, Unattached, Waiting
+from model.raft.node import (
+    Download,
+    Follower,
+    Leader,
+    ParkedFetch,
+    PeerLink,
+    RaftNode,
+    ReplicaProgress,
+    Unattached,
+    VoterChange,
+)
 from model.raft.raft_log import BOOTSTRAP, ReplicaKey, Voter
 from model.raft.turn import Turn
 
 
-def refusal(node: Node, request: LeaderRequest) -> str:
+def refusal(node: RaftNode, request: LeaderRequest) -> str:
     """What is checked first of every request to a leader; empty where nothing is wrong."""
     if request.cluster_id is not None and node.cluster_id not in (None, request.cluster_id):
         return "INCONSISTENT_CLUSTER_ID"
@@ -46,18 +56,18 @@ def on_fetch(turn: Turn, number: int, request: Fetch) -> None:
     if error:
         turn.answer(number, FetchAnswer(turn.known(error), log_start=turn.node.log.base.offset))
         return
-    waiting = Waiting(number, request, turn.now_ms + request.max_wait_ms)
+    waiting = ParkedFetch(number, request, turn.now_ms + request.max_wait_ms)
     if not _serve(turn, waiting):
         turn.wait(waiting)
     if _is_prefix(turn.node, request):
         _note(turn, request)
 
 
-def _is_prefix(node: Node, request: Fetch) -> bool:
+def _is_prefix(node: RaftNode, request: Fetch) -> bool:
     return node.log.snapshot_for(request.end) is None and node.log.check(request.end) is None
 
 
-def _serve(turn: Turn, waiting: Waiting) -> bool:
+def _serve(turn: Turn, waiting: ParkedFetch) -> bool:
     """Answers a Fetch if there is anything to tell, or nothing came in time."""
     log, role, request = turn.node.log, turn.node.role, waiting.request
     if not isinstance(role, Leader):
@@ -95,7 +105,7 @@ def _note(turn: Turn, request: Fetch) -> None:
         caught_up = turn.now_ms
     elif before is not None and before.key == key and request.end.offset >= before.leader_end:
         caught_up = before.fetched_ms
-    progress = Progress(key, request.end.offset, turn.now_ms, log.end, caught_up)
+    progress = ReplicaProgress(key, request.end.offset, turn.now_ms, log.end, caught_up)
     turn.set_role(replicas={**role.replicas, key.id: progress})
     heard_from(turn, key)
     advance(turn)
@@ -113,7 +123,7 @@ def heard_from(turn: Turn, key: ReplicaKey) -> None:
         turn.set_role(fetched_by=frozenset(heard))
 
 
-def _followers_needed(node: Node) -> int:
+def _followers_needed(node: RaftNode) -> int:
     return node.log.voters.majority - (1 if node.is_voter else 0)
 
 
@@ -138,7 +148,7 @@ def advance(turn: Turn) -> None:
     _end_change(turn, committed)
 
 
-def _end_of(node: Node, role: Leader, key: ReplicaKey) -> int:
+def _end_of(node: RaftNode, role: Leader, key: ReplicaKey) -> int:
     if key.is_same_as(node.key):
         return node.log.end
     progress = role.replicas.get(key.id)
@@ -148,7 +158,7 @@ def _end_of(node: Node, role: Leader, key: ReplicaKey) -> int:
 def _end_change(turn: Turn, committed: int) -> None:
     """Answers for a change of the voters that is committed by this; a leader that is no voter any more resigns."""
     role = turn.node.role
-    change: Change | None = role.change if isinstance(role, Leader) else None
+    change: VoterChange | None = role.change if isinstance(role, Leader) else None
     if change is not None and UNKNOWN != change.offset < committed:
         turn.set_role(change=None)
         turn.answer_change(change.number, turn.known())
@@ -239,7 +249,7 @@ def ask_for_more(turn: Turn) -> None:
     """The next request to the leader; while it does not answer, or is not known, to anybody who may know it."""
     role = turn.node.role
     if isinstance(role, Follower):
-        link = turn.node.links.get(role.address, Link())
+        link = turn.node.links.get(role.address, PeerLink())
         if link.has_failed and _others(turn.node):
             _ask_anybody(turn)
         elif turn.is_free(role.address):
@@ -263,18 +273,18 @@ def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateV
     return FetchSnapshot(node.cluster_id, node.key, node.epoch, role.download.snapshot, role.download.position)
 
 
-def _has_changed(node: Node) -> bool:
+def _has_changed(node: RaftNode) -> bool:
     """The voters' record says something else of this one than it would itself."""
     voters = node.log.voters
     recorded: Voter | None = voters.by_id(node.key.id) if node.is_voter else None
     return recorded is not None and voters.kraft_version > 0 and recorded != node.me
 
 
-def _fetch(node: Node) -> Fetch:
+def _fetch(node: RaftNode) -> Fetch:
     return Fetch(node.cluster_id, node.key, node.epoch, node.log.last, node.log.high_watermark)
 
 
-def _others(node: Node) -> list[Address]:
+def _others(node: RaftNode) -> list[Address]:
     return [address for address in node.bootstrap if address != node.me.address]
 
 
@@ -282,14 +292,14 @@ def _ask_anybody(turn: Turn) -> None:
     """A Fetch to one of those that are asked for the leader; one at a time."""
     node = turn.node
     addresses = _others(node)
-    links = [node.links.get(address, Link()) for address in addresses]
+    links = [node.links.get(address, PeerLink()) for address in addresses]
     if any(link.number and isinstance(link.request, Fetch) for link in links):
         return
     free = [address for address in addresses if turn.is_free(address)]
     if free:
         turn.send(free[turn.draw(len(free))], _fetch(node))
         if isinstance(node.role, Follower):
-            link = turn.node.links.get(node.role.address, Link())
+            link = turn.node.links.get(node.role.address, PeerLink())
             if link.has_failed and not link.number:
-                forgiven = Link(not_before_ms=link.not_before_ms)
+                forgiven = PeerLink(not_before_ms=link.not_before_ms)
                 turn.set(links={**turn.node.links, node.role.address: forgiven})

@@ -11,7 +11,7 @@ import msgspec
 
 from model.observer.messages import NOBODY, UNKNOWN, Address
 from model.raft.messages import (
-    Answer,
+    AnswerHeader,
     Append,
     ChangeAnswer,
     Command,
@@ -19,12 +19,12 @@ from model.raft.messages import (
     ElectionState,
     Exit,
     FetchAnswer,
-    Known,
     Lead,
     Persist,
     Reply,
     Request,
     Send,
+    SendAnswer,
     StepDown,
 )
 from model.raft.node import (
@@ -32,21 +32,21 @@ from model.raft.node import (
     Decision,
     Follower,
     Leader,
-    Link,
-    Node,
+    ParkedFetch,
+    PeerLink,
     Prospective,
+    RaftNode,
     Resigned,
     Unattached,
-    Waiting,
     wake_ms,
 )
-from model.raft.raft_log import Batch, LeaderElected, VotersWritten
+from model.raft.raft_log import LeaderElected, RaftBatch, VotersWritten
 
 
 class Turn:
     """The node as it becomes, and the commands so far."""
 
-    def __init__(self, node: Node, now_ms: int) -> None:
+    def __init__(self, node: RaftNode, now_ms: int) -> None:
         self.node = node
         self.now_ms = now_ms
         self.commands: list[Command] = []
@@ -71,22 +71,22 @@ class Turn:
         base = self.node.settings.election_timeout_ms
         return self.now_ms + base + self.draw(base)
 
-    def known(self, error: str = "NONE") -> Known:
+    def known(self, error: str = "NONE") -> AnswerHeader:
         state = self.node.persisted
-        return Known(error, state.epoch, state.leader, self.node.leader_address)
+        return AnswerHeader(error, state.epoch, state.leader, self.node.leader_address)
 
     def answer(self, number: int, reply: Reply, records_from: int = UNKNOWN) -> None:
-        self.commands.append(Answer(number, reply, records_from))
+        self.commands.append(SendAnswer(number, reply, records_from))
 
     def send(self, address: Address, request: Request) -> None:
         number = self.node.last_number + 1
-        link = Link(number, request, self.now_ms)
+        link = PeerLink(number, request, self.now_ms)
         self.set(last_number=number, links={**self.node.links, address: link})
         self.commands.append(Send(number, address, request))
 
     def is_free(self, address: Address) -> bool:
         """Whether a request may be sent there: none is on its way, and the last one did not just fail."""
-        link = self.node.links.get(address, Link())
+        link = self.node.links.get(address, PeerLink())
         return not link.number and self.now_ms >= link.not_before_ms
 
     def send_if_free(self, address: Address | None, request: Request) -> bool:
@@ -107,13 +107,13 @@ class Turn:
 
     def append(self, contents: Sequence[tuple[int, bytes | LeaderElected | VotersWritten]]) -> None:
         """Writes batches of so many records to a leader's log."""
-        offset, batches = self.node.log.end, list[Batch]()
+        offset, batches = self.node.log.end, list[RaftBatch]()
         for count, content in contents:
-            batches.append(Batch(offset, offset + count, self.node.epoch, content))
+            batches.append(RaftBatch(offset, offset + count, self.node.epoch, content))
             offset += count
         self.take_in(tuple(batches))
 
-    def take_in(self, batches: tuple[Batch, ...]) -> None:
+    def take_in(self, batches: tuple[RaftBatch, ...]) -> None:
         """Writes batches that a leader made to the log."""
         if batches:
             self.set(log=self.node.log.appended(batches))
@@ -223,17 +223,17 @@ class Turn:
         if not isinstance(role, Leader):
             return
         state = self.node.persisted
-        refusal = Known("NOT_LEADER_OR_FOLLOWER", state.epoch)
+        refusal = AnswerHeader("NOT_LEADER_OR_FOLLOWER", state.epoch)
         for waiting in role.waiting:
             self.answer(waiting.number, FetchAnswer(refusal))
         if role.change is not None:
             self.answer_change(role.change.number, refusal, "the leader changed meanwhile")
         self.commands.append(StepDown(state.epoch))
 
-    def answer_change(self, number: int, known: Known, why: str = "") -> None:
+    def answer_change(self, number: int, known: AnswerHeader, why: str = "") -> None:
         self.answer(number, ChangeAnswer(known, why))
 
-    def wait(self, waiting: Waiting) -> None:
+    def wait(self, waiting: ParkedFetch) -> None:
         role = self.node.role
         if isinstance(role, Leader):
             self.set_role(waiting=(*role.waiting, waiting))

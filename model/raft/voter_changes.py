@@ -5,7 +5,7 @@ Sources: KIP-853; `org.apache.kafka.raft.internals.AddVoterHandler`, `RemoveVote
 
 from model.observer.messages import UNKNOWN
 from model.raft.messages import AddVoter, AskVersions, ChangeRequest, RemoveVoter, UpdateVoter, VersionsAnswer
-from model.raft.node import Change, Leader, Node
+from model.raft.node import Leader, RaftNode, VoterChange
 from model.raft.raft_log import VoterSet, VotersWritten
 from model.raft.replication import advance, heard_from, refusal, serve_waiting
 from model.raft.turn import Turn
@@ -21,7 +21,7 @@ def on_change(turn: Turn, number: int, request: ChangeRequest) -> None:
         turn.answer_change(number, turn.known(error), why)
         return
     until_ms = turn.now_ms + turn.node.settings.request_timeout_ms
-    turn.set_role(change=Change(number, request, until_ms))
+    turn.set_role(change=VoterChange(number, request, until_ms))
     if isinstance(request, RemoveVoter):
         _write(turn, turn.node.log.voters.removed(request.voter))
 
@@ -41,7 +41,7 @@ def on_update(turn: Turn, number: int, request: UpdateVoter) -> None:
     heard_from(turn, request.voter.key)
 
 
-def _common_refusal(node: Node, request: ChangeRequest) -> tuple[str, str] | None:
+def _common_refusal(node: RaftNode, request: ChangeRequest) -> tuple[str, str] | None:
     if request.cluster_id is not None and node.cluster_id not in (None, request.cluster_id):
         return "INCONSISTENT_CLUSTER_ID", f"this is cluster {node.cluster_id}"
     if not isinstance(node.role, Leader):
@@ -55,7 +55,7 @@ def _common_refusal(node: Node, request: ChangeRequest) -> tuple[str, str] | Non
     return None
 
 
-def _busy(node: Node) -> tuple[str, str] | None:
+def _busy(node: RaftNode) -> tuple[str, str] | None:
     """A change that is not committed yet, or nothing at all known to be."""
     role = node.role
     if not isinstance(role, Leader) or role.change is not None:
@@ -67,7 +67,7 @@ def _busy(node: Node) -> tuple[str, str] | None:
     return None
 
 
-def _specific_refusal(node: Node, request: ChangeRequest) -> tuple[str, str] | None:
+def _specific_refusal(node: RaftNode, request: ChangeRequest) -> tuple[str, str] | None:
     voters = node.log.voters
     if isinstance(request, AddVoter):
         if voters.by_id(request.voter.key.id) is not None:
@@ -80,7 +80,7 @@ def _specific_refusal(node: Node, request: ChangeRequest) -> tuple[str, str] | N
     return None
 
 
-def _unfit(node: Node, request: UpdateVoter) -> tuple[str, str] | None:
+def _unfit(node: RaftNode, request: UpdateVoter) -> tuple[str, str] | None:
     least, most = request.voter.versions
     if not 0 <= least <= node.log.voters.kraft_version <= most or request.voter.address is None:
         return "INVALID_REQUEST", "it does not know the present kraft.version, or listens nowhere"
@@ -134,7 +134,7 @@ def _write(turn: Turn, voters: VoterSet) -> None:
     role = turn.node.role
     if isinstance(role, Leader) and role.change is not None:
         change = role.change
-        turn.set_role(change=Change(change.number, change.request, change.until_ms, offset))
+        turn.set_role(change=VoterChange(change.number, change.request, change.until_ms, offset))
     serve_waiting(turn)
     advance(turn)
 

@@ -7,15 +7,15 @@ Sources: `org.apache.kafka.raft.KafkaRaftClient` (4.3: `handleVoteRequest`, `han
 import msgspec
 
 from model.raft.messages import (
+    AnswerHeader,
     BeginQuorumEpoch,
     EndQuorumEpoch,
     EpochAnswer,
-    Known,
     Vote,
     VoteAnswer,
     VoterRequest,
 )
-from model.raft.node import Candidate, Follower, Leader, Node, Prospective, Resigned, Unattached
+from model.raft.node import Candidate, Follower, Leader, Prospective, RaftNode, Resigned, Unattached
 from model.raft.turn import Turn
 
 
@@ -47,7 +47,7 @@ def _impossible(request: Vote) -> str:
     return "INVALID_REQUEST" if last.offset < 0 or last.epoch < 0 or is_ahead else ""
 
 
-def _refusal(node: Node, request: VoterRequest, sender: int) -> str:
+def _refusal(node: RaftNode, request: VoterRequest, sender: int) -> str:
     """What is checked first of every request between voters; the sender need not be one yet."""
     if request.cluster_id is not None and node.cluster_id not in (None, request.cluster_id):
         return "INCONSISTENT_CLUSTER_ID"
@@ -56,7 +56,7 @@ def _refusal(node: Node, request: VoterRequest, sender: int) -> str:
     return "INVALID_REQUEST" if sender < 0 else ""
 
 
-def _would_vote(node: Node, request: Vote) -> bool:
+def _would_vote(node: RaftNode, request: Vote) -> bool:
     last = node.log.last
     is_up_to_date = (request.last.epoch, request.last.offset) >= (last.epoch, last.offset)
     match node.role:
@@ -127,7 +127,7 @@ def on_end(turn: Turn, number: int, request: EndQuorumEpoch) -> None:
     turn.answer(number, EpochAnswer(turn.known(error or "NONE")))
 
 
-def _successor_ms(node: Node, request: EndQuorumEpoch) -> int:
+def _successor_ms(node: RaftNode, request: EndQuorumEpoch) -> int:
     """How long this one waits for those that are named before it."""
     longest = node.settings.election_backoff_max_ms
     places = [place for place, key in enumerate(request.successors) if key.is_same_as(node.key)]
@@ -138,7 +138,7 @@ def _successor_ms(node: Node, request: EndQuorumEpoch) -> int:
     return min(longest, (longest >> (len(request.successors) - 1)) << (places[0] - 1))
 
 
-def is_news(turn: Turn, known: Known) -> bool:
+def is_news(turn: Turn, known: AnswerHeader) -> bool:
     """Takes in what an answer tells of epoch and leader. True: it is an answer for the epoch this one is in."""
     if known.epoch < turn.node.epoch or known.error == "UNKNOWN_LEADER_EPOCH":
         return False
@@ -150,7 +150,7 @@ def is_news(turn: Turn, known: Known) -> bool:
     return True
 
 
-def _seeks_leader(node: Node) -> bool:
+def _seeks_leader(node: RaftNode) -> bool:
     """Whether it knows no leader, or not where the one listens that it knew before it was started."""
     match node.role:
         case Unattached() | Candidate() | Prospective(address=None):

@@ -83,7 +83,7 @@ _BY_PARTITION: Final[Mapping[str, str]] = {
 """Record → its field that is keyed by partition."""
 
 
-def encode_payload(record: r.Record, without: frozenset[str] = frozenset()) -> str | None:
+def encode_payload(record: r.ClusterRecord, without: frozenset[str] = frozenset()) -> str | None:
     """JSON of the fields that are neither columns nor `without` nor at their defaults; None where nothing is left."""
     left = {
         field.name: value

@@ -59,12 +59,12 @@ class Encoder:
     def table(self) -> pa.Table:
         return pa.Table.from_pydict(self._columns, schema=SCHEMA)
 
-    def moment(self, at_ms: int, seen: Provenance, records: Iterable[r.Record]) -> None:
+    def moment(self, at_ms: int, seen: Provenance, records: Iterable[r.ClusterRecord]) -> None:
         self._add(at_ms, MOMENT, 1, {"zxid": [seen.zxid], "time_ms": [seen.time_ms]})
         for record in records:
             self._encode(at_ms, record)
 
-    def _encode(self, at_ms: int, record: r.Record) -> None:
+    def _encode(self, at_ms: int, record: r.ClusterRecord) -> None:
         kind = type(record).__name__
         if isinstance(record, r.GroupRebalancesSeen):
             rest = msgspec.json.encode(self._memory.shortened(record)).decode()
@@ -89,7 +89,7 @@ class Encoder:
             values.extend(own.get(name) or columns.get(name, empty))
 
 
-def _named(record: r.Record, count: int) -> dict[str, Sequence[Any]]:
+def _named(record: r.ClusterRecord, count: int) -> dict[str, Sequence[Any]]:
     """Columns that say what a fact is about."""
     partition = getattr(record, "partition", None)
     columns: dict[str, Sequence[Any]] = {} if partition is None else {"partition": [partition.partition]}
@@ -122,7 +122,7 @@ def _assigned_rows(record: r.TopicAssigned) -> _Fields:
     return {"partition": numbers, **columns} if numbers else {}
 
 
-_IN_ROWS: Final[Mapping[type[r.Record], tuple[frozenset[str], Callable[[Any], _Fields]]]] = {
+_IN_ROWS: Final[Mapping[type[r.ClusterRecord], tuple[frozenset[str], Callable[[Any], _Fields]]]] = {
     r.PartitionStatesWritten: (frozenset({"states"}), _state_rows),
     r.PartitionStatesRemoved: (frozenset({"partitions"}), _states_removed),
     r.TopicAssigned: (frozenset({"replicas", "adding", "removing"}), _assigned_rows),
@@ -132,7 +132,7 @@ _IN_ROWS: Final[Mapping[type[r.Record], tuple[frozenset[str], Callable[[Any], _F
 
 _Columns = Mapping[str, list[Any]]
 
-_KINDS: Final[Mapping[str, type[r.Record]]] = {kind.__name__: kind for kind in r.Record.__subclasses__()}
+_KINDS: Final[Mapping[str, type[r.ClusterRecord]]] = {kind.__name__: kind for kind in r.ClusterRecord.__subclasses__()}
 _NAMING: Final = ("topic", "broker", "group")
 
 
@@ -146,10 +146,10 @@ class RecordedMoment(msgspec.Struct, frozen=True):
     at_ms: int
     zxid: int
     time_ms: int
-    records: tuple[r.Record, ...]
+    records: tuple[r.ClusterRecord, ...]
 
 
-class Decoder:
+class SetDecoder:
     """For one set: its files' tables in order."""
 
     def __init__(self) -> None:
@@ -166,7 +166,7 @@ class Decoder:
         of: _Columns = {name: _values(table.column(name)) for name in table.column_names}
         numbers = table.column("record").to_numpy()
         starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-        head, records = None, list[r.Record]()
+        head, records = None, list[r.ClusterRecord]()
         for start, end in pairwise([*starts, len(numbers)]):
             if of["kind"][start] != MOMENT:
                 records.append(self._record(of, start, end))
@@ -177,7 +177,7 @@ class Decoder:
         if head is not None:
             yield _moment(of, head, records)
 
-    def _record(self, of: _Columns, start: int, end: int) -> r.Record:
+    def _record(self, of: _Columns, start: int, end: int) -> r.ClusterRecord:
         name = of["kind"][start]
         fields: dict[str, Any] = {"zxid": of["zxid"][start], "time_ms": of["time_ms"][start]}
         if name == REBALANCED:
@@ -203,7 +203,7 @@ def _values(column: Any) -> list[Any]:
     return [None] * len(column) if column.null_count == len(column) else column.to_pylist()
 
 
-def _moment(of: _Columns, head: int, records: list[r.Record]) -> RecordedMoment:
+def _moment(of: _Columns, head: int, records: list[r.ClusterRecord]) -> RecordedMoment:
     at_ms, zxid, time_ms = (of[name][head] for name in ("at_ms", "zxid", "time_ms"))
     if None in (at_ms, zxid, time_ms):
         raise ValueError("a moment is not whole")
@@ -269,7 +269,7 @@ def images(folder: ClusterFolder, from_ms: int, to_ms: int) -> Iterator[tuple[in
 
 def told(whole: PartSet, to_ms: int | None = None) -> Iterator[RecordedMoment]:
     """The moments of a set, its image first, until a time (ms). Raises RecordingError."""
-    decoder = Decoder()
+    decoder = SetDecoder()
     for file in whole.parts:
         if to_ms is not None and file.from_ms > to_ms:
             return

@@ -20,7 +20,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import EMPTY, ClusterImage, classic_group_records, fenced, registered, state_of
 from model.cluster.ids import TopicPartition, newest
 from model.cluster.image_parts import GroupImage
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.cluster.texts import redacted
 from model.cluster.topic_image import (
     BROKERS_COLUMNS,
@@ -51,7 +51,7 @@ def can_follow(before: ClusterImage, after: ClusterImage) -> bool:
     )
 
 
-def records_between(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
+def records_between(before: ClusterImage, after: ClusterImage) -> Iterator[r.ClusterRecord]:
     """Every fact that differs, secrets hidden, in an order that can be replayed on `before`. Both are whole images."""
     if before.cluster_id != after.cluster_id and after.cluster_id is not None:
         yield r.ClusterIdentified(cluster_id=after.cluster_id)
@@ -91,7 +91,7 @@ def changed(before: Mapping[K, V], after: Mapping[K, V]) -> Iterator[tuple[K, V 
             yield key, value
 
 
-def _controller(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
+def _controller(before: ClusterImage, after: ClusterImage) -> Iterator[r.ClusterRecord]:
     was, now = before.controller, after.controller
     if (was.broker, was.since_ms) != (now.broker, now.since_ms):
         if now.broker is None:
@@ -102,7 +102,7 @@ def _controller(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]
         yield r.ControllerEpochChanged(epoch=now.epoch)
 
 
-def _brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
+def _brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.ClusterRecord]:
     for id in sorted(before.log_dirs.keys() - after.log_dirs.keys()):
         yield r.BrokerLost(broker=id)  # nothing else forgets its folders
         if id in after.brokers:
@@ -116,7 +116,7 @@ def _brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
             yield r.BrokerLost(broker=id)
 
 
-def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
+def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.ClusterRecord]:
     if after.quorum is not None and before.quorum != after.quorum:
         yield r.QuorumDescribed(quorum=after.quorum)
     if after.metadata is not None and before.metadata != after.metadata:
@@ -134,7 +134,7 @@ def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Re
         yield r.ViewsDiffered(differences=after.differences)
 
 
-def _topic(name: str, before: TopicImage | None, after: TopicImage | None) -> Iterator[r.Record]:
+def _topic(name: str, before: TopicImage | None, after: TopicImage | None) -> Iterator[r.ClusterRecord]:
     if before is None or after is None or not _is_assigned_alike(before, after):
         was, now = (None if topic is None else _assignment(topic) for topic in (before, after))
         if now is not None:
@@ -188,7 +188,7 @@ def _differ(before: TopicImage, after: TopicImage) -> Flags:
     return differ
 
 
-def _group(before: GroupImage, after: GroupImage | None, is_new: bool) -> Iterator[r.Record]:
+def _group(before: GroupImage, after: GroupImage | None, is_new: bool) -> Iterator[r.ClusterRecord]:
     name = before.name
     if after is not None and is_new:
         yield r.GroupSeen(group=name)
@@ -215,7 +215,7 @@ def _group(before: GroupImage, after: GroupImage | None, is_new: bool) -> Iterat
 
 def _offsets(
     group: str, before: Mapping[TopicPartition, int], after: Mapping[TopicPartition, int]
-) -> Iterator[r.Record]:
+) -> Iterator[r.ClusterRecord]:
     for partition, offset in changed(before, after):
         if offset is None:
             yield r.OffsetRemoved(group=group, partition=partition)
@@ -223,7 +223,7 @@ def _offsets(
             yield r.OffsetCommitted(group=group, partition=partition, offset=offset)
 
 
-def _classic_group(name: str, before: GroupImage | None, after: GroupImage | None) -> Iterator[r.Record]:
+def _classic_group(name: str, before: GroupImage | None, after: GroupImage | None) -> Iterator[r.ClusterRecord]:
     forgets = before is not None and after is not None and after.generation is None is not before.generation
     if after is None or forgets:
         yield r.GroupDied(group=name)
@@ -237,7 +237,7 @@ def _classic_group(name: str, before: GroupImage | None, after: GroupImage | Non
             yield now
 
 
-def _admin(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
+def _admin(before: ClusterImage, after: ClusterImage) -> Iterator[r.ClusterRecord]:
     was, now = before.admin, after.admin
     if was is now:
         return
@@ -354,7 +354,7 @@ class Recorder:
         self._encode(image, tuple(records_between(EMPTY, image)))
         self._image_rows = self._set_rows
 
-    def _encode(self, image: ClusterImage, records: tuple[Record, ...]) -> None:
+    def _encode(self, image: ClusterImage, records: tuple[ClusterRecord, ...]) -> None:
         before = len(self._encoder)
         self._moment_ms = self._at_ms
         self._encoder.moment(self._at_ms, image.provenance, records)

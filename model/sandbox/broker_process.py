@@ -52,7 +52,7 @@ LONGEST_LINE = 300
 TAIL_BYTES = 8192
 
 
-class LogFile:
+class ProcessLog:
     """May not be there yet."""
 
     def __init__(self, path: Path) -> None:
@@ -148,7 +148,7 @@ class BrokerProcess:
     def __init__(self, broker: int, folder: Path, command: Sequence[str] = LIVE_BROKER) -> None:
         self.broker = broker
         self.folder = folder
-        self.log = LogFile(folder / "broker.log")
+        self.log = ProcessLog(folder / "broker.log")
         self.status: ProcessStatus = "stopped"
         self.since_ms = 0
         self._command = command

@@ -172,7 +172,7 @@ def train(java: Java, jars: Sequence[Path], archive: Path) -> None:
 BUILD_ARCHIVE_AFTER_S = 30.0
 
 
-class Member:
+class EnsembleMember:
     """One server, and how it stands."""
 
     def __init__(self, number: int) -> None:
@@ -204,7 +204,7 @@ class Ensemble:
     def __init__(self, options: SandboxOptions, folder: SandboxFolder) -> None:
         self._options = options
         self._folder = folder
-        self.members = [Member(number) for number in range(1, options.zookeepers + 1)]
+        self.members = [EnsembleMember(number) for number in range(1, options.zookeepers + 1)]
 
     @property
     def addresses(self) -> str:
@@ -249,7 +249,7 @@ class Ensemble:
             raise
         member.enter("running")
 
-    def notice_ends(self) -> Iterator[Member]:
+    def notice_ends(self) -> Iterator[EnsembleMember]:
         """Servers that have ended, and nobody had asked for it."""
         for member in self.members:
             if member.status == "running" and member.server is not None and not member.server.is_running:
@@ -261,7 +261,7 @@ class Ensemble:
             if member.server is not None:
                 await asyncio.to_thread(member.server.close)
 
-    async def _start(self, member: Member, options: ServerOptions) -> None:
+    async def _start(self, member: EnsembleMember, options: ServerOptions) -> None:
         folder = self._folder.zookeeper(member.number)
         port = int(options.extra.get("clientPort", 0)) or self._port(member.number)
         start = partial(start_zookeeper, folder, port=port, options=options, build_after_s=BUILD_ARCHIVE_AFTER_S)
@@ -287,7 +287,7 @@ class Ensemble:
     def _port(self, number: int) -> int:
         return self._options.zookeeper_port + number - 1 if self._options.zookeeper_port else 0
 
-    def _member(self, number: int) -> Member:
+    def _member(self, number: int) -> EnsembleMember:
         if not 1 <= number <= len(self.members):
             raise SandboxError(f"there is no ZooKeeper {number}: they are 1 to {len(self.members)}")
         return self.members[number - 1]

@@ -117,7 +117,7 @@ class OneWay:
 GREETING_BYTES = 64
 
 
-class Passage:
+class ProxiedConnection:
     """Both directions. It ends when either side does, as soon as the valve lets the end through."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class Passage:
 class End(asyncio.Protocol):
     """One side of a passage, as asyncio tells of it."""
 
-    def __init__(self, passage: Passage, *, outwards: OneWay, inwards: OneWay) -> None:
+    def __init__(self, passage: ProxiedConnection, *, outwards: OneWay, inwards: OneWay) -> None:
         """`outwards` takes away what this side sends; `inwards` brings it what it gets."""
         self.passage = passage
         self._outwards = outwards
@@ -198,7 +198,7 @@ class Proxy:
     def __init__(self, pick: Pick) -> None:
         self.port = 0
         """Where it listens, once started."""
-        self.passages: set[Passage] = set()
+        self.passages: set[ProxiedConnection] = set()
         self._pick = pick
         self._server: asyncio.Server | None = None
         self._target: asyncio.Future[tuple[str, int] | None] = asyncio.get_running_loop().create_future()
@@ -245,11 +245,11 @@ class Proxy:
         await asyncio.gather(*self._connecting, return_exceptions=True)
         self.passages.clear()
 
-    def accept(self, passage: Passage) -> None:
+    def accept(self, passage: ProxiedConnection) -> None:
         self.passages.add(passage)
         self.look(passage)
 
-    def look(self, passage: Passage) -> None:
+    def look(self, passage: ProxiedConnection) -> None:
         """Let a connection through once its valve is known; close it if that one is cut."""
         valve = self._pick(passage.first_bytes)
         if valve is None:
@@ -262,11 +262,11 @@ class Proxy:
         self._connecting.add(task)
         task.add_done_callback(self._connecting.discard)
 
-    def end(self, passage: Passage) -> None:
+    def end(self, passage: ProxiedConnection) -> None:
         passage.abort()
         self.passages.discard(passage)
 
-    async def _connect(self, passage: Passage) -> None:
+    async def _connect(self, passage: ProxiedConnection) -> None:
         target = await asyncio.shield(self._target)
         try:
             if target is None:
@@ -279,7 +279,7 @@ class Proxy:
             passage.abort()  # the client went away meanwhile
 
     def _client_end(self) -> End:
-        return _ClientEnd(self, Passage())
+        return _ClientEnd(self, ProxiedConnection())
 
     def _settle(self, *, refuses: bool) -> None:
         self._refuses = refuses
@@ -306,7 +306,7 @@ class Proxy:
 
 
 class _ClientEnd(End):
-    def __init__(self, proxy: Proxy, passage: Passage) -> None:
+    def __init__(self, proxy: Proxy, passage: ProxiedConnection) -> None:
         super().__init__(passage, outwards=passage.forth, inwards=passage.back)
         self._proxy = proxy
 
@@ -327,7 +327,7 @@ class _ClientEnd(End):
 
 
 class _ServerEnd(ServerEnd):
-    def __init__(self, proxy: Proxy, passage: Passage) -> None:
+    def __init__(self, proxy: Proxy, passage: ProxiedConnection) -> None:
         super().__init__(passage, outwards=passage.back, inwards=passage.forth)
         self._proxy = proxy
 

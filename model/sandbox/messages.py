@@ -379,7 +379,7 @@ class Done(msgspec.Struct, frozen=True):
     fault: int = 0
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class ControlNews(msgspec.Struct, frozen=True, omit_defaults=True):
     """News of the control process: one of the fields is set."""
 
     ready: SandboxReady | None = None

@@ -113,7 +113,7 @@ class ScenarioStep(msgspec.Struct, frozen=True):
     what: Deed | Expectation
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxScenario(msgspec.Struct, frozen=True, kw_only=True):
     """A drill. `sandbox` has options by their names on the command line."""
 
     name: str = ""
@@ -137,7 +137,7 @@ OPTIONS: Mapping[str, Any] = {
 SHIPPED = Path(__file__).with_name("scenarios")
 
 
-def read_scenario(path: Path) -> Scenario:
+def read_scenario(path: Path) -> SandboxScenario:
     """A scenario from a file, or one of those that come with kdrill, by its name alone: `split-brain`.
 
     Raises SandboxError: one line with the file, the step and what is wrong with it.
@@ -155,7 +155,7 @@ def read_scenario(path: Path) -> Scenario:
         raise SandboxError(f"{path}: {error}; see kdrill sandbox --help-scenario") from None
 
 
-def parse_scenario(text: str) -> Scenario:
+def parse_scenario(text: str) -> SandboxScenario:
     """A scenario from its text. Raises SandboxError."""
     try:
         file = msgspec.convert(tomllib.loads(text, parse_float=_finite), _File)
@@ -170,7 +170,7 @@ def parse_scenario(text: str) -> Scenario:
             raise SandboxError(f"[sandbox] {name}: {error}") from None
     if not file.steps:
         raise SandboxError("there are no [[steps]]")
-    return Scenario(
+    return SandboxScenario(
         name=file.name,
         sandbox=file.sandbox,
         steps=tuple(_step(number, values) for number, values in enumerate(file.steps, 1)),
@@ -196,7 +196,7 @@ def _step(number: int, values: Mapping[str, Any]) -> ScenarioStep:
         raise SandboxError(f"step {number}: {error}") from None
 
 
-class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
+class ScenarioStepOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One step."""
 
     step: int
@@ -207,17 +207,17 @@ class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class ScenarioOutcome(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """All of it; the line that a headless run ends with."""
 
     format: str = "kdrill.scenario/1"
     name: str
     passed: bool
-    steps: tuple[StepOutcome, ...]
+    steps: tuple[ScenarioStepOutcome, ...]
     audit: AuditReport | None = None
 
 
-def scenario_text(scenario: Scenario) -> str:
+def scenario_text(scenario: SandboxScenario) -> str:
     """TOML."""
     lines = [f"name = {_value(scenario.name)}", ""]
     if scenario.sandbox:
@@ -247,7 +247,7 @@ def session_text(options: SandboxOptions, history: Sequence[tuple[int, Deed]], r
     steps.append(ScenarioStep(end_s, Expectation(expect="led")))
     if options.load:
         steps.append(ScenarioStep(end_s, Expectation(expect="none-lost")))
-    return scenario_text(Scenario(name="a saved session", sandbox=_option_table(options), steps=tuple(steps)))
+    return scenario_text(SandboxScenario(name="a saved session", sandbox=_option_table(options), steps=tuple(steps)))
 
 
 def _option_table(options: SandboxOptions) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from model.consumers.ownership import group_counts
 from model.sandbox.faults import Deed
 from model.sandbox.messages import AuditReport, Done, EventFeed, GroupView, LoadView, SandboxState
 from model.sandbox.processes import SandboxError
-from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep, StepOutcome
+from model.sandbox.scenario import Expectation, SandboxOutcome, SandboxScenario, ScenarioStep, ScenarioStepOutcome
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Feed, Moment
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
@@ -219,7 +219,7 @@ class ScenarioTarget(Protocol):
 class ScenarioRun:
     """One scenario, played once."""
 
-    def __init__(self, scenario: Scenario, target: ScenarioTarget, cluster: WatchedCluster) -> None:
+    def __init__(self, scenario: SandboxScenario, target: ScenarioTarget, cluster: WatchedCluster) -> None:
         self._scenario = scenario
         self._target = target
         self._cluster = cluster
@@ -227,24 +227,24 @@ class ScenarioRun:
         self._laggards = 0
         self._audit: AuditReport | None = None
 
-    async def play(self) -> ScenarioOutcome:
+    async def play(self) -> SandboxOutcome:
         """From now on. A step that fails is told of, and the next ones are played all the same."""
         began_s = time.monotonic()
-        outcomes: list[StepOutcome] = []
+        outcomes: list[ScenarioStepOutcome] = []
         for number, step in enumerate(self._scenario.steps, 1):
             await asyncio.sleep(began_s + step.at_s - time.monotonic())
             at_s = time.monotonic() - began_s
             passed, text = await self._take(step)
             took_s = time.monotonic() - began_s - at_s
             outcomes.append(
-                StepOutcome(step=number, at_s=round(at_s, 2), took_s=round(took_s, 2), passed=passed, text=text)
+                ScenarioStepOutcome(step=number, at_s=round(at_s, 2), took_s=round(took_s, 2), passed=passed, text=text)
             )
             kind = "expectation" if isinstance(step.what, Expectation) else "step"
             self._target.events.tell(kind, f"step {number}, {took_s:.1f} s: {text}")
         failed = sum(not each.passed for each in outcomes)
         verdict = f"{failed} of {len(outcomes)} steps failed" if failed else f"all {len(outcomes)} steps passed"
         self._target.events.tell("expectation", f"scenario {self._scenario.name!r}: {verdict}")
-        return ScenarioOutcome(name=self._scenario.name, passed=not failed, steps=tuple(outcomes), audit=self._audit)
+        return SandboxOutcome(name=self._scenario.name, passed=not failed, steps=tuple(outcomes), audit=self._audit)
 
     async def _take(self, step: ScenarioStep) -> tuple[bool, str]:
         try:
@@ -342,7 +342,7 @@ class ScenarioRun:
         return "" if report.lost else str(report)
 
 
-async def run_scenario(scenario: Scenario, target: ScenarioTarget, zookeeper: str) -> ScenarioOutcome:
+async def run_scenario(scenario: SandboxScenario, target: ScenarioTarget, zookeeper: str) -> SandboxOutcome:
     """Play it on a cluster that serves. Raises SandboxError: the cluster can't be watched."""
     async with WatchedCluster(zookeeper) as cluster:
         return await ScenarioRun(scenario, target, cluster).play()

@@ -14,9 +14,9 @@ import msgspec
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.cluster.records import LogEndsRead, OffsetCommitted, Record
+from model.cluster.records import ClusterRecord, LogEndsRead, OffsetCommitted
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.sources.source import Batch, Progress, Sink, Source, SourceStatus, TellsProgress
+from model.sources.source import FactBatch, Progress, Sink, Source, SourceStatus, TellsProgress
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
 
@@ -29,7 +29,7 @@ class GrownLogs:
         self._since: dict[TopicPartition, int] = {}
         """Committed before, and since, the end of the last look."""
 
-    def commit(self, records: Iterable[Record]) -> tuple[Record, ...]:
+    def commit(self, records: Iterable[ClusterRecord]) -> tuple[ClusterRecord, ...]:
         """ZooKeeper told these; the ends as they are known with them, where that differs."""
         has_grown = False
         for record in records:
@@ -38,14 +38,14 @@ class GrownLogs:
                 self._since[record.partition] = max(record.offset, self._since.get(record.partition, 0))
         return (self._known(),) if has_grown else ()
 
-    def read(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
+    def read(self, records: tuple[ClusterRecord, ...]) -> tuple[ClusterRecord, ...]:
         """Brokers told these; the same, but for the ends."""
         for record in records:
             if isinstance(record, LogEndsRead):
                 self._ends = dict(record.ends)
         return tuple(self._known() if isinstance(record, LogEndsRead) else record for record in records)
 
-    def looked(self) -> tuple[Record, ...]:
+    def looked(self) -> tuple[ClusterRecord, ...]:
         """Brokers were asked for all ends; those ends as they are known by now, where that differs."""
         known = self._known()
         self._before, self._since = self._since, {}
@@ -60,7 +60,7 @@ class GrownLogs:
         return LogEndsRead(ends=self._ends | {read: self._end(read, 0) for read in committed & self._ends.keys()})
 
 
-class Measures(Source, TellsProgress, Protocol):
+class CompanionSource(Source, TellsProgress, Protocol):
     """A source beside another one: it is told what that one knows."""
 
     image: Callable[[], ClusterImage | None]
@@ -76,7 +76,7 @@ class Measures(Source, TellsProgress, Protocol):
 class CombinedSource:
     """Fares as its ZooKeeper does; that brokers cannot be asked is a warning. Used once."""
 
-    def __init__(self, zookeeper: ZooKeeperSource, groups: Measures) -> None:
+    def __init__(self, zookeeper: ZooKeeperSource, groups: CompanionSource) -> None:
         self._zookeeper = zookeeper
         self._groups = groups
         self._lock = threading.RLock()
@@ -119,7 +119,7 @@ class CombinedSource:
         self._groups.close()
         self._zookeeper.close()
 
-    def _take(self, batch: Batch) -> Batch:
+    def _take(self, batch: FactBatch) -> FactBatch:
         if batch.fresh:
             self._groups.is_forgotten = True
             self._logs = GrownLogs()
@@ -131,7 +131,7 @@ class CombinedSource:
             self._groups.also_measure(self._read)
         return msgspec.structs.replace(batch, records=(*batch.records, *self._logs.commit(batch.records)))
 
-    def _groups_take(self, batch: Batch) -> Batch:
+    def _groups_take(self, batch: FactBatch) -> FactBatch:
         return msgspec.structs.replace(batch, records=self._logs.read(batch.records))
 
     def _fare(self, status: SourceStatus) -> SourceStatus:
@@ -140,7 +140,7 @@ class CombinedSource:
 
     def _groups_fare(self, status: SourceStatus, sink: Sink) -> SourceStatus | None:
         if status.phase == "live" and (ends := self._logs.looked()):
-            sink.take(Batch(ends, -1, status.verified_ms))
+            sink.take(FactBatch(ends, -1, status.verified_ms))
         said = status.reason or status.warning
         before = (self._trouble, self._is_partial)
         self._trouble, self._is_partial = f"consumer groups: {said}" if said else "", False
@@ -159,12 +159,12 @@ class _Part:
         self,
         lock: threading.RLock,
         sink: Sink,
-        takes: Callable[[Batch], Batch],
+        takes: Callable[[FactBatch], FactBatch],
         fares: Callable[[SourceStatus], SourceStatus | None],
     ) -> None:
         self._lock, self._sink, self._takes, self._fares = lock, sink, takes, fares
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         with self._lock:
             self._sink.take(self._takes(batch))
 

@@ -15,7 +15,7 @@ from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Findings, find
 from model.consumers.ownership import with_rebalances
-from model.sources.source import Batch, SourceStatus
+from model.sources.source import FactBatch, SourceStatus
 
 FEED_LENGTH = 10_000
 """Changes kept in a moment's feed, newest last."""
@@ -76,7 +76,7 @@ class Feed:
         """What the listing under way has said so far."""
         self.moment = Moment(seq)
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         before = EMPTY if batch.fresh else self.moment.image
         provenance = Provenance(
             source=self._source_name,
@@ -92,7 +92,7 @@ class Feed:
         findings = find(image, None if batch.fresh else self.moment.findings)
         self._see(before, image, findings, batch.touched, relisted=batch.listing)
 
-    def _after(self, batch: Batch, before: ClusterImage, provenance: Provenance) -> ClusterImage | None:
+    def _after(self, batch: FactBatch, before: ClusterImage, provenance: Provenance) -> ClusterImage | None:
         """The next image; None where what is shown stands until more has been read."""
         listed = unlisted(before) if batch.begins_listing else self._listed
         if listed is not None:  # what brokers say in between is true of both
@@ -105,7 +105,7 @@ class Feed:
             return None
         return relisted(before, listed)
 
-    def _has_grown(self, batch: Batch) -> bool:
+    def _has_grown(self, batch: FactBatch) -> bool:
         """Whether a part of a first listing is shown, with those before it: what is shown costs time to look at."""
         now_s = self._clock_s()
         if batch.begins_listing:

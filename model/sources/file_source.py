@@ -14,7 +14,7 @@ from model.interchange.topics_text import is_topics_text, read_topics_text, reco
 from model.recordings.folder import RecordingError, said, the_cluster_in
 from model.recordings.playback import Stretch, image_at, images, stretch_around
 from model.sources.addresses import RecordingName
-from model.sources.source import Batch, Sink, Source, SourceError, SourceStatus
+from model.sources.source import FactBatch, Sink, Source, SourceError, SourceStatus
 
 
 class SnapshotSource:
@@ -36,7 +36,7 @@ class SnapshotSource:
         provenance = self._image.provenance
         records = tuple(records_of(self._image))
         taken_ms = provenance.time_ms
-        sink.take(Batch(records, provenance.zxid, taken_ms, listing=True))
+        sink.take(FactBatch(records, provenance.zxid, taken_ms, listing=True))
         reason = f"taken of {provenance.source}" if provenance.source else ""
         sink.report(SourceStatus("snapshot", since_ms=taken_ms, reason=reason, verified_ms=taken_ms))
 
@@ -69,7 +69,7 @@ class TopicsTextSource:
 
     def open(self, sink: Sink) -> None:
         printed_ms = self._printed_ms()
-        sink.take(Batch(self._records, -1, printed_ms, listing=True))
+        sink.take(FactBatch(self._records, -1, printed_ms, listing=True))
         reason = "printed by kafka-topics --describe"
         sink.report(SourceStatus("snapshot", since_ms=printed_ms, reason=reason, verified_ms=printed_ms))
 
@@ -103,7 +103,7 @@ class RecordingSource:
     def open(self, sink: Sink) -> None:
         seen = self._image.provenance
         at_ms = self._name.at_ms or seen.time_ms
-        sink.take(Batch(tuple(records_of(self._image)), seen.zxid, at_ms, listing=True))
+        sink.take(FactBatch(tuple(records_of(self._image)), seen.zxid, at_ms, listing=True))
         reason = f"recorded of {seen.source}, last change {said(seen.time_ms)}"
         sink.report(SourceStatus("snapshot", since_ms=at_ms, reason=reason, verified_ms=at_ms))
 

@@ -15,7 +15,7 @@ import msgspec
 from model.cluster.cluster_image import BrokerImage, ClusterImage, directory_ids
 from model.cluster.image_parts import KraftMetadata, Quorum, QuorumReplica
 from model.cluster.topic_image import TopicImage, told_in, unpadded
-from model.hosts.zookeeper.protocol import Connected, ConnectionState, Server
+from model.hosts.zookeeper.protocol import Connected, ConnectionState, ServerInfo
 from model.zookeeper import Children, Missing, Stat, Unread, Znode
 
 
@@ -39,7 +39,7 @@ def folder(names: Iterable[str]) -> TreeNode:
 
 TOLD, LOGGED = -1, -2
 """A czxid that no znode has: brokers told the value, or a record of the metadata log wrote it."""
-_WATCHLESS = Server("", None, "", has_multi_read=False, has_add_watch=False)
+_WATCHLESS = ServerInfo("", None, "", has_multi_read=False, has_add_watch=False)
 _CONNECTED = Connected(0, 0, 0, _WATCHLESS, 0, 0, is_new_session=False)
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.hosts.zookeeper.protocol import BrowsesZnodes
 from model.metadata_log.journal import Logged
 from model.zookeeper import Unread, Znode
@@ -18,7 +18,7 @@ Phase = Literal["connecting", "loading", "live", "stale", "denied", "snapshot", 
 image stands; denied: the credentials were refused; snapshot: a file, it will not change; closed: at an end."""
 
 
-class Cost(msgspec.Struct, frozen=True):
+class FollowingCost(msgspec.Struct, frozen=True):
     """What following costs a ZooKeeper server, over the last seconds."""
 
     requests_per_s: float = 0.0
@@ -47,7 +47,7 @@ class SourceStatus(msgspec.Struct, frozen=True):
     """The server behind the connection, as `host:port version mode`; empty where there is none."""
     warning: str = ""
     """Something the operator should know although it works, one line."""
-    cost: Cost | None = None
+    cost: FollowingCost | None = None
     """None where it is not known. That it differs is no news: nothing is drawn again for it."""
     poll_ms: int = 0
     """How often the source looks; 0: it is told of changes."""
@@ -83,10 +83,10 @@ class TellsProgress(Protocol):
         ...
 
 
-class Batch(msgspec.Struct, frozen=True):
+class FactBatch(msgspec.Struct, frozen=True):
     """Facts learnt together. `listing`: with the parts before they are all there is; what is not mentioned is gone."""
 
-    records: tuple[Record, ...]
+    records: tuple[ClusterRecord, ...]
     zxid: int
     time_ms: int
     listing: bool = False
@@ -115,7 +115,7 @@ class Batch(msgspec.Struct, frozen=True):
 class Sink(Protocol):
     """Takes what a source tells. Called from the source's thread, one call at a time."""
 
-    def take(self, batch: Batch) -> None: ...
+    def take(self, batch: FactBatch) -> None: ...
 
     def report(self, status: SourceStatus) -> None: ...
 

@@ -60,7 +60,7 @@ NOTHING = Timeline(most_moments=2_000, most_bytes=MOST_BYTES // 2)
 """As many as are played in seconds, and half of the memory: while a stretch is played, another is still looked at."""
 
 
-class Window(msgspec.Struct, frozen=True, eq=False):
+class TimelineWindow(msgspec.Struct, frozen=True, eq=False):
     """`is_first`, `is_last`: whether the recording begins and ends with it."""
 
     timeline: Timeline = NOTHING
@@ -84,7 +84,7 @@ def window_around(
     told: Callable[[int, int], None],
     ended: Callable[[], bool],
     nothing: Timeline = NOTHING,
-) -> Window:
+) -> TimelineWindow:
     """The moments around a time, as many as fit into `nothing`. Ended early, it holds what was played until then.
 
     told: moments played, of how many. Raises SourceError.
@@ -94,7 +94,7 @@ def window_around(
     timeline, played, seq, is_whole = nothing, 0, 0, True
     for time_ms, image in source.images(stretch.from_ms, stretch.to_ms):
         if ended():
-            return Window(timeline, stretch.is_first and not timeline.dropped)
+            return TimelineWindow(timeline, stretch.is_first and not timeline.dropped)
         if seq or stretch.is_first:
             feed.show(image)
         else:
@@ -106,7 +106,7 @@ def window_around(
             break
         timeline = longer
         told(min(played, stretch.count), stretch.count)
-    return Window(timeline, stretch.is_first and not timeline.dropped, stretch.is_last and is_whole)
+    return TimelineWindow(timeline, stretch.is_first and not timeline.dropped, stretch.is_last and is_whole)
 
 
 def _begun(image: ClusterImage) -> Moment:

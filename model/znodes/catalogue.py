@@ -209,7 +209,7 @@ CATALOGUE: tuple[ZnodeDescription, ...] = (
 )
 
 
-class Explanation(msgspec.Struct, frozen=True):
+class ZnodeExplanation(msgspec.Struct, frozen=True):
     """Sentences: whoever writes a znode of this kind, and who hears of it through a watch."""
 
     written: str
@@ -229,154 +229,154 @@ CHANGED_ACLS = "Whoever changed ACLs, right after; brokers delete notices that a
 ACLS = "An authorizer: that of a broker which is asked to, or the one that kafka-acls.sh runs by itself."
 OLD_CONSUMER = "The group's first consumer that needs it."
 
-_CONFIGURED = Explanation(CONFIG, TOLD_BY_CHANGES)
-_MADE_AT_START = Explanation(AT_START, NOBODY_HERE)
-_MADE_BY_AUTHORIZER = Explanation(AUTHORIZER_AT_START, NOBODY)
+_CONFIGURED = ZnodeExplanation(CONFIG, TOLD_BY_CHANGES)
+_MADE_AT_START = ZnodeExplanation(AT_START, NOBODY_HERE)
+_MADE_BY_AUTHORIZER = ZnodeExplanation(AUTHORIZER_AT_START, NOBODY)
 
-EXPLANATIONS: Mapping[ZnodeKind, Explanation] = {
-    _K.UNKNOWN: Explanation("Not Kafka's: kdrill does not know who.", "kdrill does not know who."),
-    _K.ROOT: Explanation("Brokers that start make the chroot where it is missing.", NOBODY_HERE),
+EXPLANATIONS: Mapping[ZnodeKind, ZnodeExplanation] = {
+    _K.UNKNOWN: ZnodeExplanation("Not Kafka's: kdrill does not know who.", "kdrill does not know who."),
+    _K.ROOT: ZnodeExplanation("Brokers that start make the chroot where it is missing.", NOBODY_HERE),
     _K.BROKERS: _MADE_AT_START,
-    _K.BROKER_IDS: Explanation(
+    _K.BROKER_IDS: ZnodeExplanation(
         AT_START,
         "The controller watches its children: one that comes is a broker that starts, one that goes has left or died.",
     ),
-    _K.BROKER: Explanation(
+    _K.BROKER: ZnodeExplanation(
         "The broker itself when it starts, from 1.1 on also when its listeners change. It goes with its session.",
         "The controller: through the parent for life and death, from 1.1 on the data for other listeners.",
     ),
-    _K.BROKER_SEQUENCE_ID: Explanation(
+    _K.BROKER_SEQUENCE_ID: ZnodeExplanation(
         "A new broker without broker.id. Its id becomes the data version after that, plus reserved.broker.max.id "
         "(1000).",
         NOBODY,
     ),
-    _K.TOPICS: Explanation(
+    _K.TOPICS: ZnodeExplanation(
         AT_START,
         "The controller watches its children: topics that come and go. So do ZooKeeper consumers with a pattern.",
     ),
-    _K.TOPIC: Explanation(
+    _K.TOPIC: ZnodeExplanation(
         "Whoever makes the topic or adds partitions: a broker that is asked to, or a tool. The controller when it "
         "reassigns replicas.",
         "The controller: it makes partitions that are new, and heeds no other edit. So do ZooKeeper consumers.",
     ),
-    _K.PARTITIONS: Explanation("The controller when it makes the topic's first partitions.", NOBODY),
-    _K.PARTITION: Explanation("The controller when it makes the partition.", NOBODY),
-    _K.PARTITION_STATE: Explanation(
+    _K.PARTITIONS: ZnodeExplanation("The controller when it makes the topic's first partitions.", NOBODY),
+    _K.PARTITION: ZnodeExplanation("The controller when it makes the partition.", NOBODY),
+    _K.PARTITION_STATE: ZnodeExplanation(
         "The controller when it elects and when replicas go offline. Changes of the ISR come from the leader: before "
         "protocol 2.7-IV2 it writes them itself, from then on the controller does for it (AlterPartition).",
         "As a rule nobody. Before protocol 2.7-IV2 the controller, for as long as the partition is reassigned.",
     ),
-    _K.CONTROLLER: Explanation(
+    _K.CONTROLLER: ZnodeExplanation(
         "The broker that wins the election. It goes with that broker's session.",
         "Every broker: when it goes, the first to make it again is the next controller.",
     ),
-    _K.CONTROLLER_EPOCH: Explanation(
+    _K.CONTROLLER_EPOCH: ZnodeExplanation(
         "The broker that wins the election, each time one higher.",
         "Nobody from 0.8.2 on. From 2.1 on each of the controller's writes goes through only if this has not "
         "changed since it won.",
     ),
-    _K.ADMIN: Explanation(WITH_CHILDREN, NOBODY_HERE),
-    _K.TOPICS_TO_DELETE: Explanation(AT_START, "The controller watches its children: each is a topic to delete."),
-    _K.TOPIC_TO_DELETE: Explanation(
+    _K.ADMIN: ZnodeExplanation(WITH_CHILDREN, NOBODY_HERE),
+    _K.TOPICS_TO_DELETE: ZnodeExplanation(AT_START, "The controller watches its children: each is a topic to delete."),
+    _K.TOPIC_TO_DELETE: ZnodeExplanation(
         "Whoever deletes the topic: a broker that is asked to, or a tool. The controller removes it at the end, or at "
         "once where delete.topic.enable is false.",
         "The controller, through the parent.",
     ),
-    _K.REASSIGN_PARTITIONS: Explanation(
+    _K.REASSIGN_PARTITIONS: ZnodeExplanation(
         "kafka-reassign-partitions.sh with --zookeeper; the controller removes what is done. From 2.4 on brokers can "
         "be asked instead, which leaves nothing here.",
         "The controller waits for it to be made.",
     ),
-    _K.PREFERRED_REPLICA_ELECTION: Explanation(
+    _K.PREFERRED_REPLICA_ELECTION: ZnodeExplanation(
         "kafka-preferred-replica-election.sh with --zookeeper; the controller removes it. From 2.2 on brokers can be "
         "asked instead, which leaves nothing here.",
         "The controller waits for it to be made.",
     ),
-    _K.CONFIG: Explanation(WITH_CHILDREN, NOBODY_HERE),
-    _K.CONFIG_TYPE: Explanation(AT_START, TOLD_BY_CHANGES),
-    _K.TOPIC_CONFIG: Explanation(
+    _K.CONFIG: ZnodeExplanation(WITH_CHILDREN, NOBODY_HERE),
+    _K.CONFIG_TYPE: ZnodeExplanation(AT_START, TOLD_BY_CHANGES),
+    _K.TOPIC_CONFIG: ZnodeExplanation(
         "Whoever makes the topic or alters its config: a broker that is asked to, or a tool; when it is altered, a "
         "notice in /config/changes follows.",
         TOLD_BY_CHANGES,
     ),
     _K.CLIENT_CONFIG: _CONFIGURED,
     _K.USER_CONFIG: _CONFIGURED,
-    _K.USER_CLIENTS: Explanation(WITH_CHILDREN, TOLD_BY_CHANGES),
+    _K.USER_CLIENTS: ZnodeExplanation(WITH_CHILDREN, TOLD_BY_CHANGES),
     _K.USER_CLIENT_CONFIG: _CONFIGURED,
     _K.BROKER_CONFIG: _CONFIGURED,
     _K.IP_CONFIG: _CONFIGURED,
-    _K.CONFIG_CHANGES: Explanation(AT_START, NOTICES),
-    _K.CONFIG_CHANGE: Explanation(
+    _K.CONFIG_CHANGES: ZnodeExplanation(AT_START, NOTICES),
+    _K.CONFIG_CHANGE: ZnodeExplanation(
         "Whoever altered a config, right after; brokers delete notices that are older than 15 minutes.", NOTICE
     ),
-    _K.ISR_CHANGES: Explanation(
+    _K.ISR_CHANGES: ZnodeExplanation(
         AT_START, "The controller watches its children. From protocol 2.7-IV2 on nothing comes here any more."
     ),
-    _K.ISR_CHANGE: Explanation(
+    _K.ISR_CHANGE: ZnodeExplanation(
         "A leader that wrote ISRs itself (before protocol 2.7-IV2), to name the partitions. The controller deletes it "
         "once read.",
         "The controller, through the parent: it tells all brokers what the ISRs are now.",
     ),
-    _K.LOG_DIR_EVENTS: Explanation(
+    _K.LOG_DIR_EVENTS: ZnodeExplanation(
         AT_START, "The controller watches its children: each is a broker that lost a log folder."
     ),
-    _K.LOG_DIR_EVENT: Explanation(
+    _K.LOG_DIR_EVENT: ZnodeExplanation(
         "A broker one of whose log folders failed. The controller deletes it once read.",
         "The controller, through the parent: it finds out which replicas of that broker are offline.",
     ),
-    _K.CLUSTER: Explanation(WITH_CHILDREN, NOBODY),
-    _K.CLUSTER_ID: Explanation("The first broker that ever started here; it stays as it is.", NOBODY),
-    _K.FEATURE: Explanation(
+    _K.CLUSTER: ZnodeExplanation(WITH_CHILDREN, NOBODY),
+    _K.CLUSTER_ID: ZnodeExplanation("The first broker that ever started here; it stays as it is.", NOBODY),
+    _K.FEATURE: ZnodeExplanation(
         "The controller, after its election and when features are updated.",
         "Every broker: one that cannot do what it demands stops.",
     ),
-    _K.PRODUCER_ID_BLOCK: Explanation(
+    _K.PRODUCER_ID_BLOCK: ZnodeExplanation(
         "The broker that needs the next 1,000 producer ids; from protocol 3.0 on the controller for it.", NOBODY
     ),
-    _K.MIGRATION: Explanation("The KRaft controller that takes the cluster over.", NOBODY),
-    _K.DELEGATION_TOKENS_ROOT: Explanation(WITH_CHILDREN, NOBODY_HERE),
-    _K.DELEGATION_TOKENS: Explanation(
+    _K.MIGRATION: ZnodeExplanation("The KRaft controller that takes the cluster over.", NOBODY),
+    _K.DELEGATION_TOKENS_ROOT: ZnodeExplanation(WITH_CHILDREN, NOBODY_HERE),
+    _K.DELEGATION_TOKENS: ZnodeExplanation(
         "A broker that starts with delegation tokens enabled makes it.",
         "Nobody: brokers hear of tokens through /delegation_token/token_changes.",
     ),
-    _K.DELEGATION_TOKEN: Explanation(
+    _K.DELEGATION_TOKEN: ZnodeExplanation(
         "The broker that is asked to make, renew or expire the token; the controller removes what has expired.",
         "Nobody: brokers hear of it through /delegation_token/token_changes.",
     ),
-    _K.TOKEN_CHANGES: Explanation("A broker that starts with delegation tokens enabled makes it.", NOTICES),
-    _K.TOKEN_CHANGE: Explanation(
+    _K.TOKEN_CHANGES: ZnodeExplanation("A broker that starts with delegation tokens enabled makes it.", NOTICES),
+    _K.TOKEN_CHANGE: ZnodeExplanation(
         "Whoever wrote or removed a token, right after; brokers delete notices that are older than 15 minutes.", NOTICE
     ),
     _K.ACLS: _MADE_BY_AUTHORIZER,
     _K.ACL_RESOURCE_TYPE: _MADE_BY_AUTHORIZER,
-    _K.ACL: Explanation(ACLS, "Nobody: brokers hear of it through /kafka-acl-changes."),
-    _K.ACL_CHANGES: Explanation(AUTHORIZER_AT_START, NOTICES),
-    _K.ACL_CHANGE: Explanation(CHANGED_ACLS, NOTICE),
+    _K.ACL: ZnodeExplanation(ACLS, "Nobody: brokers hear of it through /kafka-acl-changes."),
+    _K.ACL_CHANGES: ZnodeExplanation(AUTHORIZER_AT_START, NOTICES),
+    _K.ACL_CHANGE: ZnodeExplanation(CHANGED_ACLS, NOTICE),
     _K.EXTENDED_ACLS: _MADE_BY_AUTHORIZER,
     _K.EXTENDED_ACL_PATTERN_TYPE: _MADE_BY_AUTHORIZER,
     _K.EXTENDED_ACL_RESOURCE_TYPE: _MADE_BY_AUTHORIZER,
-    _K.EXTENDED_ACL: Explanation(ACLS, "Nobody: brokers hear of it through /kafka-acl-extended-changes."),
-    _K.EXTENDED_ACL_CHANGES: Explanation(AUTHORIZER_AT_START, NOTICES),
-    _K.EXTENDED_ACL_CHANGE: Explanation(CHANGED_ACLS, NOTICE),
+    _K.EXTENDED_ACL: ZnodeExplanation(ACLS, "Nobody: brokers hear of it through /kafka-acl-extended-changes."),
+    _K.EXTENDED_ACL_CHANGES: ZnodeExplanation(AUTHORIZER_AT_START, NOTICES),
+    _K.EXTENDED_ACL_CHANGE: ZnodeExplanation(CHANGED_ACLS, NOTICE),
     _K.CONSUMERS: _MADE_AT_START,
-    _K.GROUP: Explanation(OLD_CONSUMER, NOBODY_HERE),
-    _K.GROUP_MEMBERS: Explanation(
+    _K.GROUP: ZnodeExplanation(OLD_CONSUMER, NOBODY_HERE),
+    _K.GROUP_MEMBERS: ZnodeExplanation(
         OLD_CONSUMER, "Every consumer of the group: when one comes or goes, all of them rebalance."
     ),
-    _K.GROUP_MEMBER: Explanation(
+    _K.GROUP_MEMBER: ZnodeExplanation(
         "The consumer itself when it joins. It goes with its session.",
         "Every consumer of the group, through the parent: they rebalance.",
     ),
-    _K.GROUP_OWNERS: Explanation(OLD_CONSUMER, NOBODY),
-    _K.GROUP_TOPIC_OWNERS: Explanation(OLD_CONSUMER, NOBODY),
-    _K.PARTITION_OWNER: Explanation(
+    _K.GROUP_OWNERS: ZnodeExplanation(OLD_CONSUMER, NOBODY),
+    _K.GROUP_TOPIC_OWNERS: ZnodeExplanation(OLD_CONSUMER, NOBODY),
+    _K.PARTITION_OWNER: ZnodeExplanation(
         "The consumer that claims the partition in a rebalance, and removes it when it lets go. It goes with its "
         "session.",
         NOBODY,
     ),
-    _K.GROUP_OFFSETS: Explanation(OLD_CONSUMER, NOBODY),
-    _K.GROUP_TOPIC_OFFSETS: Explanation(OLD_CONSUMER, NOBODY),
-    _K.CONSUMER_OFFSET: Explanation(
+    _K.GROUP_OFFSETS: ZnodeExplanation(OLD_CONSUMER, NOBODY),
+    _K.GROUP_TOPIC_OFFSETS: ZnodeExplanation(OLD_CONSUMER, NOBODY),
+    _K.CONSUMER_OFFSET: ZnodeExplanation(
         "The consumer that owns the partition, when it commits; or a tool that sets offsets.", NOBODY
     ),
 }

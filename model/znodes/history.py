@@ -191,7 +191,7 @@ class Absent(Enum):
 ABSENT = Absent.ABSENT
 
 
-class Difference(msgspec.Struct, frozen=True):
+class ValueDifference(msgspec.Struct, frozen=True):
     """One place and its values. `where` are the keys from the outside in; empty: the payload itself.
 
     Values are JSON as Python has it, or ABSENT.
@@ -202,7 +202,7 @@ class Difference(msgspec.Struct, frozen=True):
     after: Any
 
 
-def differences(before: bytes, after: bytes) -> tuple[Difference, ...]:
+def differences(before: bytes, after: bytes) -> tuple[ValueDifference, ...]:
     """How to get from one payload to the other; empty where they say the same. Never raises."""
     if before == after:
         return ()
@@ -212,7 +212,7 @@ def differences(before: bytes, after: bytes) -> tuple[Difference, ...]:
         return _of_text(before, after)
 
 
-def difference_text(difference: Difference) -> str:
+def difference_text(difference: ValueDifference) -> str:
     """A difference in a line: `isr 1,2,3 -> 2,3`; of lists of objects, only what went and what came."""
     before, after = difference.before, difference.after
     place = ".".join(difference.where) + (" " if difference.where else "")
@@ -228,7 +228,7 @@ def difference_text(difference: Difference) -> str:
     return f"{place}{_value(before, is_text)} -> {_value(after, is_text)}"
 
 
-def _between(where: tuple[str, ...], before: Any, after: Any) -> list[Difference]:
+def _between(where: tuple[str, ...], before: Any, after: Any) -> list[ValueDifference]:
     if isinstance(before, dict) and isinstance(after, dict):
         old, new = cast(dict[str, Any], before), cast(dict[str, Any], after)
         return [
@@ -237,17 +237,17 @@ def _between(where: tuple[str, ...], before: Any, after: Any) -> list[Difference
             for found in _between((*where, key), old.get(key, ABSENT), new.get(key, ABSENT))
         ]
     is_same = before is after or (ABSENT not in (before, after) and _json(before) == _json(after))
-    return [] if is_same else [Difference(where, before, after)]
+    return [] if is_same else [ValueDifference(where, before, after)]
 
 
-def _of_text(before: bytes, after: bytes) -> tuple[Difference, ...]:
+def _of_text(before: bytes, after: bytes) -> tuple[ValueDifference, ...]:
     try:
         return (_middle("line", before.decode().split("\n"), after.decode().split("\n"), "\n".join),)
     except UnicodeDecodeError:
         return (_middle("byte", before, after, lambda part: bytes(part).hex(" ")),)
 
 
-def _middle(unit: str, before: Sequence[Any], after: Sequence[Any], joined: Callable[[Any], str]) -> Difference:
+def _middle(unit: str, before: Sequence[Any], after: Sequence[Any], joined: Callable[[Any], str]) -> ValueDifference:
     """What lies between the parts that both begin with and those that both end with."""
     shorter = min(len(before), len(after))
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
@@ -255,7 +255,7 @@ def _middle(unit: str, before: Sequence[Any], after: Sequence[Any], joined: Call
     end = next((i for i in range(most) if before[-1 - i] != after[-1 - i]), most)
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     where = (f"from {unit} {start + 1}",) if max(len(before), len(after)) > 1 else ()
-    return Difference(where, joined(old) if old else ABSENT, joined(new) if new else ABSENT)
+    return ValueDifference(where, joined(old) if old else ABSENT, joined(new) if new else ABSENT)
 
 
 def _items(before: list[Any], after: list[Any]) -> str:

@@ -21,7 +21,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.udf import UserDefinedFunction
 from pyspark.util import PythonEvalType
 
-from model.analyses.history.history import FILE, Scan
+from model.analyses.history.history import FILE, HistoryTask
 from model.recordings.format import SCHEMA
 from spark_tasks import arrow_arrays
 from spark_tasks.registry import Batch, failure, find
@@ -57,7 +57,7 @@ def session_of(context: Any) -> SparkSession:
     return session
 
 
-def frame_of(session: SparkSession, scan: Scan) -> DataFrame:
+def frame_of(session: SparkSession, scan: HistoryTask) -> DataFrame:
     """The rows that a scan is about, in one partition."""
     days = [f"file:{scan.path}/day={day}" for day in scan.days]
     reader = session.read.schema(schema()).option("basePath", f"file:{dirname(scan.path)}")
@@ -81,7 +81,7 @@ class RowsTask:
 
     analysis: str
     parameters: bytes
-    scan: Scan
+    scan: HistoryTask
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         began_s = time.process_time()
@@ -116,12 +116,12 @@ class ParquetJobs:
         self._count = threading.Lock()
         self.done = self.every = 0
 
-    def run(self, analysis: str, parameters: bytes, scans: Sequence[Scan]) -> list[Batch]:
+    def run(self, analysis: str, parameters: bytes, scans: Sequence[HistoryTask]) -> list[Batch]:
         """What came of each. Raises AnalysisError, and what Spark raises."""
         self.every = len(scans)
         session = session_of(self._context)
 
-        def run(scan: Scan) -> list[Batch]:
+        def run(scan: HistoryTask) -> list[Batch]:
             if self._ended():
                 return []
             self._begin()

@@ -27,7 +27,7 @@ from pyspark import SparkConf, SparkContext, java_gateway
 from model.analyses import AnalysisError, JobCancelled
 from model.analyses.analysis import Arrays, Scanning, Unit, pack, tasks_for
 from spark_tasks import arrow_arrays
-from spark_tasks.messages import JobFailed, JobResult, Run, SparkLost
+from spark_tasks.messages import JobFailed, JobResult, RunJob, SparkLost
 from spark_tasks.registry import Batch, KernelTask, failure, find, warm
 from spark_tasks.session.java_process import JavaProcess, in_one_line
 
@@ -117,7 +117,7 @@ PART_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class Spread:
+class BroadcastFile:
     """A file, as a task knows it: broadcasts of its parts, in order. `number` no other file of the session has."""
 
     number: int
@@ -155,15 +155,15 @@ class Broadcasts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_file: OrderedDict[Path, Spread] = OrderedDict()
+        self._by_file: OrderedDict[Path, BroadcastFile] = OrderedDict()
         self._last_number = 0
 
-    def of(self, context: Any, file: Path) -> Spread:
+    def of(self, context: Any, file: Path) -> BroadcastFile:
         """The file's bytes, broadcast. Raises OSError."""
         with self._lock:
             if file not in self._by_file:
                 self._last_number += 1
-                self._by_file[file] = Spread(self._last_number, tuple(map(context.broadcast, _parts(file))))
+                self._by_file[file] = BroadcastFile(self._last_number, tuple(map(context.broadcast, _parts(file))))
             self._by_file.move_to_end(file)
             while len(self._by_file) > KEPT:
                 # Executors forget it; a job that still needs it makes them fetch it again.
@@ -232,7 +232,7 @@ class SparkJobs:
         self._scanning: dict[str, ParquetJobs] = {}
         self._players: dict[str, Path] = {}
 
-    def run(self, job: str, run: Run) -> JobResult:
+    def run(self, job: str, run: RunJob) -> JobResult:
         """The result as JSON.
 
         Raises JobCancelled; JobFailed with the reason; SparkLost when the session is of no more use.
@@ -324,7 +324,7 @@ class SparkJobs:
                 context.removeJobTag(job)
         return _well(batches)
 
-    def _scan(self, job: str, run: Run, scans: Sequence[Any]) -> tuple[list[Arrays], float]:
+    def _scan(self, job: str, run: RunJob, scans: Sequence[Any]) -> tuple[list[Arrays], float]:
         """As `_collect`, of rows that Spark reads itself."""
         from spark_tasks.session.parquet_jobs import ParquetJobs  # noqa: PLC0415 - loads Spark's SQL, which few want
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from model.consumers.assignors.case import Case, CaseMember, topic_id_hashes, topic_walk
+from model.consumers.assignors.case import AssignmentCase, CaseMember, topic_id_hashes, topic_walk
 from model.consumers.assignors.from_scratch import assign_ranges, assign_round_robin
-from model.consumers.assignors.group import NO_GENERATION, Claims, Group, Ints, ownership
+from model.consumers.assignors.group import NO_GENERATION, Claims, GroupToAssign, Ints, ownership
 from model.consumers.assignors.java_hashing import string_hashes, walk
 from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
 from model.consumers.assignors.strategies import STRATEGIES, assign
@@ -25,7 +25,7 @@ from model.consumers.assignors.uniform import assign_uniformly
 from tests.benchmarks.figure import Figure
 from tests.conformance.java.answers import java_command
 
-ASSIGNORS: dict[str, Callable[[Group], Ints]] = {
+ASSIGNORS: dict[str, Callable[[GroupToAssign], Ints]] = {
     "range": assign_ranges,
     "roundrobin": assign_round_robin,
     "sticky": lambda group: assign_sticky(group, ownership(group)),
@@ -134,7 +134,7 @@ def topics_of(scenario: Scenario, member: int) -> Ints:
     return topics
 
 
-def group_of(scenario: Scenario, phase: str) -> Group:
+def group_of(scenario: Scenario, phase: str) -> GroupToAssign:
     """The group of a phase, with what its members own from the initial one."""
     members, topics = names("c", scenario.members), names("t", scenario.topics)
     lists = {tuple(topics_of(scenario, c).tolist()): 0 for c in range(scenario.members)}
@@ -153,7 +153,7 @@ def group_of(scenario: Scenario, phase: str) -> Group:
     uniform = scenario.assignor == "uniform"
     hashes = topic_id_hashes(topics, {}) if uniform else string_hashes(topics)
     numbers = {topic: number for number, topic in enumerate(topics)}
-    return Group(
+    return GroupToAssign(
         partition_counts=np.full(scenario.topics, scenario.partitions, dtype=np.int64),
         subscriptions=[np.array(told, dtype=np.intp) for told in lists],
         subscription_of=np.array(of),
@@ -176,7 +176,7 @@ def claims_of(owner: Ints, members: int, gone: int | None) -> Claims:
     return Claims(order, np.concatenate(([0], np.cumsum(counts))), generations, generations)
 
 
-def with_names(scenario: Scenario, group: Group) -> float:
+def with_names(scenario: Scenario, group: GroupToAssign) -> float:
     """CPU seconds of the same with names in and out: lists of (topic, number) by member, as Java has them."""
     topics, ids = names("t", scenario.topics), [f"c{number:05}" for number in range(group.members)]
     lists = [[topics[t] for t in told.tolist()] for told in group.subscriptions]
@@ -186,7 +186,7 @@ def with_names(scenario: Scenario, group: Group) -> float:
         name: CaseMember(topics=lists[group.subscription_of[c]], owned=owned[at[c] : at[c + 1]], generation=1)
         for c, name in enumerate(ids)
     }
-    case = Case(topics=dict.fromkeys(topics, scenario.partitions), members=members)
+    case = AssignmentCase(topics=dict.fromkeys(topics, scenario.partitions), members=members)
     best = float("inf")
     for _ in range(3):
         start = time.process_time()

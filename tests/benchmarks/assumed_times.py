@@ -16,10 +16,10 @@ from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import BrokerRequest, LeaderAndIsrRequest, PartitionToServe
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.steps.znodes import fenced
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from model.hosts.wire.connection import Connection
 from model.hosts.writing_session import WritingSession
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
 from model.zookeeper import Create, GetData, SetData
@@ -27,7 +27,7 @@ from tests.benchmarks.figure import Figure
 from tests.harness.kafka import LoneBroker, lone_broker
 
 TIMES = 300
-ASSUMED = Assumptions()
+ASSUMED = TimingAssumptions()
 PATHS = [f"/state-{number}" for number in range(ASSUMED.in_flight)]
 
 
@@ -46,7 +46,7 @@ def _figure(what: str, seconds: float, assumed_ms: float) -> Figure:
 
 
 async def _zookeeper(address: str) -> tuple[float, float]:
-    session = WritingSession(Settings(address), lambda _: None, lambda: None)
+    session = WritingSession(ZooKeeperSettings(address), lambda _: None, lambda: None)
     await session.open(30)
     try:
         await session.ask([Create(CONTROLLER_EPOCH, b"0"), *(Create(path, b"") for path in PATHS)])

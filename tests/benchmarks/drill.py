@@ -14,7 +14,7 @@ import numpy as np
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage, ControllerImage, Provenance
 from model.cluster.topic_image import TopicImage, untold
-from model.drills.drill import Drill, run
+from model.drills.drill import PlayedDrill, run
 from model.drills.scenario import of_brokers
 from tests.benchmarks.figure import Figure
 
@@ -74,7 +74,7 @@ def _topic(name: str, dice: np.random.Generator) -> TopicImage:
     )
 
 
-def _timed(image: ClusterImage, broker: int) -> tuple[float, float, Drill]:
+def _timed(image: ClusterImage, broker: int) -> tuple[float, float, PlayedDrill]:
     began, cpu_began_s = time.perf_counter(), time.process_time()
     drill = run(image, of_brokers([broker]))
     assert drill.summary.after.offline == 0

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator
 
 from model.cluster.records import (
     BrokerRegistered,
+    ClusterRecord,
     ControllerElected,
     ControllerEpochChanged,
     PartitionState,
     PartitionStatesWritten,
-    Record,
     TopicAssigned,
 )
 from model.sources.feed import Feed, Moment
-from model.sources.source import Batch
+from model.sources.source import FactBatch
 from tests.benchmarks.zookeeper_image import BROKERS, FACTOR, TIME_MS, replicas_of, topic_name
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.partitions.rows import partitions_window, table_of
 from tui.engine.queries import PartitionList
 
@@ -34,8 +34,8 @@ class FedCluster:
     def __init__(self, topics: int) -> None:
         self._topics, self._turn = topics, 0
         self._random = random.Random(topics)
-        self._memory = Memory()
-        batch = Batch(tuple(_listing(topics)), zxid=1, time_ms=TIME_MS, listing=True)
+        self._memory = AnswerMemo()
+        batch = FactBatch(tuple(_listing(topics)), zxid=1, time_ms=TIME_MS, listing=True)
         self.feed = Feed("benchmark", lambda _: None)
         tracemalloc.start()
         self.feed.take(batch)
@@ -53,7 +53,7 @@ class FedCluster:
         for number in self._random.sample(range(self._topics * PARTITIONS), count):
             by_topic.setdefault(number // PARTITIONS, []).append(number % PARTITIONS)
         records = tuple(_written(topic, partitions, self._turn) for topic, partitions in by_topic.items())
-        batch = Batch(records, zxid=self._turn, time_ms=TIME_MS + self._turn)
+        batch = FactBatch(records, zxid=self._turn, time_ms=TIME_MS + self._turn)
         return cpu_s(lambda: self.feed.take(batch))
 
     def table(self) -> None:
@@ -72,7 +72,7 @@ class FedCluster:
         return cpu_s(lambda: partitions_window(self.feed.moment, query, TIME_MS + 60_000, self._memory))
 
 
-def look_at(moment: Moment, memory: Memory) -> None:
+def look_at(moment: Moment, memory: AnswerMemo) -> None:
     """Works out what the partition list needs of all topics, but for what the memory has."""
     table = table_of(moment, memory)
     assert len(table) and table.brokers and table.widest_name and table.isr_width
@@ -85,7 +85,7 @@ def cpu_s(do: Callable[[], object]) -> float:
     return time.process_time() - began_s
 
 
-def _listing(topics: int) -> Iterator[Record]:
+def _listing(topics: int) -> Iterator[ClusterRecord]:
     for broker in range(1, BROKERS + 1):
         yield BrokerRegistered(broker=broker, rack=f"rack-{broker % FACTOR}")
     yield ControllerElected(broker=1)

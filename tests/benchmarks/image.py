@@ -12,7 +12,7 @@ from statistics import median
 from model.cluster.findings import find
 from tests.benchmarks.fed_cluster import PARTITIONS, FedCluster, cpu_s, look_at
 from tests.benchmarks.figure import Figure
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 
 SIZES = (1_000, 10_000)
 """Topics."""
@@ -41,7 +41,7 @@ def _deltas(cluster: FedCluster, what: str, changes: int) -> Iterator[Figure]:
         tables.append(cpu_s(cluster.table))
         if number < 3:
             rivals[0].append(cpu_s(lambda image=moment.image: find(image)))
-            rivals[1].append(cpu_s(lambda now=moment: look_at(now, Memory())))
+            rivals[1].append(cpu_s(lambda now=moment: look_at(now, AnswerMemo())))
     yield Figure(f"{what}: image, findings and feed", median(whole))
     yield Figure(f"{what}: findings", median(findings), "all anew", median(rivals[0]))
     yield Figure(f"{what}: partition table", median(tables), "all anew", median(rivals[1]))

@@ -16,7 +16,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.log.records import Record, RecordBatch, SegmentFile, records_of, scan
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.sources.addresses import MetadataLogName
 from model.sources.feed import Feed, Moment
 from model.sources.metadata_log.metadata_log_source import MetadataLogSource
@@ -73,6 +73,6 @@ def one_by_one(path: Path) -> None:
             assert isinstance(batch, RecordBatch)
             for record in () if batch.is_control else records_of(source, batch):
                 assert isinstance(record, Record)
-                replay.take(record.value, Place())
-    delta = ClusterDelta(EMPTY).replay_all(replay.facts(Place(1_000)))
+                replay.take(record.value, RecordPlace())
+    delta = ClusterDelta(EMPTY).replay_all(replay.facts(RecordPlace(1_000)))
     assert delta.apply(Provenance("benchmark")).topics

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.planning.optimum.problem import Cost, Objective, Placement, PlacementProblem, Scope
+from model.planning.optimum.problem import MoveCost, Objective, Placement, PlacementProblem, Scope
 from model.planning.optimum.solving import solve
 from tests.benchmarks.figure import Figure
 from tests.model.planning.optimum.skewed_cluster import disk_spread, skewed, spread
@@ -47,7 +47,7 @@ CASES = (
     Case("racks only", (), (), Objective(scope=Scope.RACKS)),
     Case("leaders only", (), (), Objective(scope=Scope.LEADERS), "topicmappr", 30.0, "1,983 leaders, spread 261"),
     Case("within 9 %", (), (), Objective(tolerance=0.09), "Cruise Control", 2.1, "919 moves, 533 leaders, 114/46"),
-    Case("rebalance by bytes", (), (), Objective(cost=Cost.BYTES)),
+    Case("rebalance by bytes", (), (), Objective(cost=MoveCost.BYTES)),
 )
 
 

@@ -16,7 +16,7 @@ from model.analyses.analysis import run_here
 from model.analyses.forecast.assumptions import USUAL
 from model.analyses.forecast.clusters import broker_ids, cluster_of
 from model.analyses.forecast.figures import YEAR_MS
-from model.analyses.forecast.forecast import FORECAST, ForecastParameters, Tally, arrays_of_variants
+from model.analyses.forecast.forecast import FORECAST, ForecastParameters, UnitSums, arrays_of_variants
 from model.analyses.image_arrays import topics_of
 from model.cluster.cluster_image import ClusterImage
 from spark_tasks import arrow_arrays
@@ -43,7 +43,7 @@ def measure(folder: Path) -> Iterator[Figure]:
             )  # fmt: skip
             spark.run(FORECAST, file, ForecastParameters(**{**_fields(asked), "histories": 2_000}))
             began_s = time.perf_counter()
-            there: Tally = spark.run(FORECAST, file, asked)
+            there: UnitSums = spark.run(FORECAST, file, asked)
             spark_s = time.perf_counter() - began_s
             began_s, cpu_s = time.perf_counter(), time.process_time()
             here = run_here(FORECAST, arrays, asked)

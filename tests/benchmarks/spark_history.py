@@ -23,7 +23,7 @@ from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import HistoryParameters, HistoryResult, parameters_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_of
-from model.cluster.records import BrokerLost, BrokerRegistered, PartitionState, PartitionStatesWritten, Record
+from model.cluster.records import BrokerLost, BrokerRegistered, ClusterRecord, PartitionState, PartitionStatesWritten
 from model.recordings.folder import DAY_MS, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
@@ -129,7 +129,7 @@ def _states(image: ClusterImage, name: str, broker: int) -> tuple[tuple[Partitio
     return gone, tuple(msgspec.structs.replace(state, isr=(*state.isr, broker)) for state in gone)
 
 
-def _after(image: ClusterImage, records: Sequence[Record]) -> ClusterImage:
+def _after(image: ClusterImage, records: Sequence[ClusterRecord]) -> ClusterImage:
     seen = Provenance("synthetic", image.provenance.zxid + 1, image.provenance.time_ms, complete=True)
     return ClusterDelta(image).replay_all(records).apply(seen)
 

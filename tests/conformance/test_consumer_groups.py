@@ -16,7 +16,7 @@ from model.cluster.image_parts import GroupImage
 from model.sandbox.java import java_environment
 from model.sources.feed import Feed, Moment
 from model.sources.kafka.groups import CoordinatorGroupsSource
-from model.sources.source import Batch
+from model.sources.source import FactBatch
 from tests.conformance.kafka.releases import install_or_skip
 from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
@@ -104,7 +104,7 @@ def consume(consumer: Consumer, count: int) -> None:
 def followed(cluster: Cluster) -> Iterator[Feed]:
     """The feed of our source, which is open as long as the context."""
     feed = Feed("test", lambda _: None)
-    feed.take(Batch((), 1, 1, listing=True))
+    feed.take(FactBatch((), 1, 1, listing=True))
     source = CoordinatorGroupsSource(cluster.bootstrap, interval_s=0.2)
     source.open(feed)
     try:

@@ -19,7 +19,7 @@ from kio.static.primitive import i32Timedelta
 from model.broker.controller_requests import BrokerEpochs, Replicas, serve_leader_and_isr
 from model.broker.isr import record_append, record_fetch
 from model.broker.partition import Conditions, LogPositions, Partition
-from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, Read, judge_read, look_up_offset
+from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, PartitionFetch, judge_read, look_up_offset
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     LeaderAndIsrRequest,
@@ -86,7 +86,7 @@ class Leader:
         self.log = LogPositions(end=self.log.end + count, epochs=self.log.epochs)
         self.partition = record_append(self.partition, self.log, self.conditions)
 
-    def fetch(self, read: Read) -> tuple[str, int, tuple[int, int]]:
+    def fetch(self, read: PartitionFetch) -> tuple[str, int, tuple[int, int]]:
         """The error, the high watermark and where logs part."""
         judged = judge_read(self.partition, read, self.log, 0)
         high_watermark = self.partition.high_watermark if judged.error == "NONE" else -1
@@ -129,11 +129,11 @@ async def test_they_lead_alike(seed: int, broker: LoneBroker, connection: Connec
     assert ours.partition.high_watermark > 0
 
 
-def random_read(ours: Leader, dice: random.Random) -> Read:
+def random_read(ours: Leader, dice: random.Random) -> PartitionFetch:
     end, epoch = ours.log.end, ours.epoch
     offset = dice.choice((end, end, dice.randint(0, end), end + dice.randint(1, 3)))
     last = dice.choice((None, None, epoch, epoch, dice.randint(0, epoch)))
-    return Read(
+    return PartitionFetch(
         offset=offset,
         isolation=Isolation.LOG_END,
         follower=dice.choice((2, 3, 2, 3, 2, 3, 2, 3, 4)),
@@ -163,7 +163,7 @@ async def elect(connection: Connection, broker: LoneBroker, ours: Leader, dice: 
     ours.elect(requests[1])
 
 
-async def fetch(connection: Connection, name: TopicPartition, read: Read) -> tuple[str, int, tuple[int, int]]:
+async def fetch(connection: Connection, name: TopicPartition, read: PartitionFetch) -> tuple[str, int, tuple[int, int]]:
     """A follower's fetch, answered at once."""
     module: Any = shapes(FETCH, 12, "request")
     partition = module.FetchPartition(

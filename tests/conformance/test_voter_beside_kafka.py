@@ -13,7 +13,7 @@ import pytest
 
 from model.hosts.quorum.control_batches import data_batch
 from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
-from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, VoterSet, VotersWritten
+from model.raft.raft_log import LeaderElected, RaftBatch, ReplicaKey, VoterSet, VotersWritten
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
@@ -108,9 +108,9 @@ def test_its_files_are_what_kafka_reads(tmp_path: Path) -> None:
     disk = VoterDisk(tmp_path, VoterSet(), 0)
     disk.append(
         [
-            Batch(0, 1, 4, LeaderElected(1, (1, 2), (2,))),
-            Batch(1, 3, 4, VotersWritten(voters)),
-            Batch(3, 5, 4, data_batch([NO_OP, LEVEL_25], 5)),
+            RaftBatch(0, 1, 4, LeaderElected(1, (1, 2), (2,))),
+            RaftBatch(1, 3, 4, VotersWritten(voters)),
+            RaftBatch(3, 5, 4, data_batch([NO_OP, LEVEL_25], 5)),
         ],
         5,
     )

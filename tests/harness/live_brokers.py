@@ -39,7 +39,7 @@ from model.hosts.live_broker.apis.client_quotas import ClientQuotas
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests
 from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
 from model.hosts.live_broker.apis.producer_ids import ProducerRequests
-from model.hosts.live_broker.parts import AskZooKeeper, Surroundings, wall_clock_ms
+from model.hosts.live_broker.parts import AskZooKeeper, BrokerSurroundings, wall_clock_ms
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.live_broker.with_logs import DataApis
@@ -134,7 +134,7 @@ class Cluster:
         text += f"broker.id={broker}\nzookeeper.connect=127.0.0.1:1\nlog.dirs={','.join(map(str, dirs))}\n"
         read = read_server_properties(text)
         assert not read.refusals, read.refusals
-        surroundings = Surroundings(
+        surroundings = BrokerSurroundings(
             self.channel.ask,
             self.ask_zookeeper,
             now_ms=lambda: wall_clock_ms() + self.ahead_ms,

@@ -6,7 +6,7 @@ import asyncio
 
 from model.hosts.process import crash_line
 from tui.engine.link import DataLost, OnPulse
-from tui.engine.messages import Answer, ListQuery, Query, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.messages import ActionRequest, Answer, ListQuery, Query, TextAnswer, TextQuery, TimeAnswer, TimeQuery
 from tui.engine.rows import Window
 from tui.engine.service import DataService
 
@@ -32,7 +32,7 @@ class NearLink:
         assert isinstance(answer, TextAnswer)
         return answer
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         answer = await self._answer(wish)
         assert isinstance(answer, TextAnswer)
         return answer.title

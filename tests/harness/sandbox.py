@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from model.sandbox import faults
 from model.sandbox.broker_process import LIVE_BROKER
-from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.control.sandbox import RunningSandbox
 from model.sandbox.messages import OnEvent, SandboxOptions
-from model.sandbox.scenario import Expectation, Scenario, ScenarioStep
+from model.sandbox.scenario import Expectation, SandboxScenario, ScenarioStep
 from tests.harness.command import running
 
 ONE_BROKER = ("--brokers", "1", "--topics", "1", "--partitions", "1")
@@ -22,9 +22,9 @@ ONE_BROKER = ("--brokers", "1", "--topics", "1", "--partitions", "1")
 @asynccontextmanager
 async def started_sandbox(
     options: SandboxOptions, tell: OnEvent = lambda _: None, broker_command: Sequence[str] = LIVE_BROKER
-) -> AsyncIterator[Sandbox]:
+) -> AsyncIterator[RunningSandbox]:
     """`tell` hears what happens in it."""
-    sandbox = Sandbox(options, tell, lambda _: None, broker_command)
+    sandbox = RunningSandbox(options, tell, lambda _: None, broker_command)
     try:
         await sandbox.start()
         yield sandbox
@@ -32,9 +32,9 @@ async def started_sandbox(
         await sandbox.close()
 
 
-async def play(sandbox: Sandbox, *what: faults.Deed | Expectation) -> None:
+async def play(sandbox: RunningSandbox, *what: faults.Deed | Expectation) -> None:
     """One after the other; each must pass."""
-    outcome = await sandbox.play(Scenario(steps=tuple(ScenarioStep(0, each) for each in what)))
+    outcome = await sandbox.play(SandboxScenario(steps=tuple(ScenarioStep(0, each) for each in what)))
     assert outcome.passed, [step.text for step in outcome.steps if not step.passed]
 
 

@@ -13,11 +13,11 @@ from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.decide import ControllerState
 from model.controller.events_and_commands import AnswerRequest, Event
-from model.controller.generations import Settings, generation_of
+from model.controller.generations import ControllerSettings, generation_of
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
-from model.hosts.virtual.journal import Record
-from model.hosts.virtual.scheduled_events import Assumptions, Fate, Network, Passage, perfect
+from model.hosts.virtual.journal import JournalRecord
+from model.hosts.virtual.scheduled_events import MessageFate, MessagePassage, Network, TimingAssumptions, perfect
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.hosts.virtual.world import Process
 from model.znodes.cluster import BrokerRegistration
@@ -28,7 +28,7 @@ from tests.model.controller.transaction_text import transaction
 BASE_PORT = 29_090
 RACKS = ("r0", "r1", "r2", "r0")
 A_WHILE_MS = 10_000
-AT_ONCE = Assumptions(
+AT_ONCE = TimingAssumptions(
     session_timeout_ms=10**12,  # sessions end when a test says so
     zookeeper_read_ms=0,
     zookeeper_write_ms=0,
@@ -79,7 +79,9 @@ class VirtualCluster:
     def start(self, broker: int) -> None:
         """Start a broker and let everything settle."""
         self.world.boot(
-            broker, registration(broker), Settings(broker_id=broker, **{"generation": RECORDED, **self._settings})
+            broker,
+            registration(broker),
+            ControllerSettings(broker_id=broker, **{"generation": RECORDED, **self._settings}),
         )
         self.settle()
 
@@ -207,9 +209,9 @@ class VirtualCluster:
                 kind = type(record.request).__name__.removesuffix("Request")
                 yield f"{record.sender} to {record.receiver} {kind}"
 
-    def _late(self, passage: Passage) -> Fate:
+    def _late(self, passage: MessagePassage) -> MessageFate:
         rank = {broker: rank for rank, broker in enumerate(self.first)}
-        return Fate(late_ms=(rank.get(passage.source, 0) + rank.get(passage.target, 0)) / 1_000)
+        return MessageFate(late_ms=(rank.get(passage.source, 0) + rank.get(passage.target, 0)) / 1_000)
 
 
 def registration(broker: int) -> bytes:
@@ -226,7 +228,7 @@ def registration(broker: int) -> bytes:
     ).to_bytes()
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=JournalRecord)
 LONG_MS = 60_000
 
 
@@ -237,13 +239,13 @@ def plain_registration(broker: int) -> bytes:
 def boot(cluster: World, *brokers: int) -> None:
     """One after the other, so that the first becomes the controller."""
     for broker in brokers:
-        settings = Settings(broker_id=broker, auto_leader_rebalance_enable=False)
+        settings = ControllerSettings(broker_id=broker, auto_leader_rebalance_enable=False)
         cluster.boot(broker, plain_registration(broker), settings)
         assert cluster.run_until_quiet(LONG_MS)
 
 
 def cluster_of(*brokers: int, network: Network = perfect, **assumed: Any) -> World:
-    cluster = World(Assumptions(**assumed), network=network)
+    cluster = World(TimingAssumptions(**assumed), network=network)
     boot(cluster, *brokers)
     return cluster
 

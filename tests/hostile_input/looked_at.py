@@ -17,7 +17,7 @@ from model.sources.source import SourceStatus
 from tests.hostile_input.shown import check_lines, check_shown
 from tests.tui.data.asked import MOMENT_LISTS, list_query, rows_shown, text_query, text_shown
 from tui.cli.status import json_of, metrics_of, text_of
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.queries import OwnershipList
 from tui.engine.text import plain
 
@@ -45,7 +45,7 @@ def look_at(image: ClusterImage, before: ClusterImage = EMPTY, *, whole: bool = 
 
 
 def _look_at_screens(moment: Moment) -> None:
-    memory, image = Memory(), moment.image
+    memory, image = AnswerMemo(), moment.image
     for name in MOMENT_LISTS:
         for view in ("", "list", "topics", "racks"):
             shown = rows_shown(moment, list_query(name, width=WIDTH, view=view), NOW_MS, memory)

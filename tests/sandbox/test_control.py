@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from model.hosts import child_process
-from model.hosts.child_process import Answered, Asked, frame, raw, read_message
+from model.hosts.child_process import QuestionAnswered, QuestionAsked, frame, raw, read_message
 from model.sandbox import faults
 from model.sandbox.control.client import CONTROL, SandboxClient
-from model.sandbox.messages import SandboxEvent, SandboxOptions, SandboxReady, Told
+from model.sandbox.messages import ControlNews, SandboxEvent, SandboxOptions, SandboxReady
 from model.sandbox.processes import SandboxError
 
 
@@ -46,7 +46,9 @@ async def test_a_process_that_talks_nonsense():
 
 
 async def test_orders_before_it_serves_and_after_it_is_gone():
-    ready = frame(child_process.Told(raw(Told(ready=SandboxReady(zookeeper="z", bootstrap="b", pids={}, dir="d")))))
+    ready = frame(
+        child_process.NewsMessage(raw(ControlNews(ready=SandboxReady(zookeeper="z", bootstrap="b", pids={}, dir="d"))))
+    )
     program = f"import sys; sys.stdin.buffer.read(1); sys.stdout.buffer.write({ready!r}); sys.stdout.flush()"
     client = SandboxClient(SandboxOptions(), (sys.executable, "-c", program))
     with pytest.raises(SandboxError, match="the sandbox is not open"):
@@ -62,20 +64,23 @@ async def test_orders_before_it_serves_and_after_it_is_gone():
     await client.close()
 
 
-async def answers(said: bytes) -> list[Answered]:
-    reader, decoder = asyncio.StreamReader(), msgspec.msgpack.Decoder(Answered | child_process.Told)
+async def answers(said: bytes) -> list[QuestionAnswered]:
+    reader, decoder = asyncio.StreamReader(), msgspec.msgpack.Decoder(QuestionAnswered | child_process.NewsMessage)
     reader.feed_data(said)
     reader.feed_eof()
-    found: list[Answered] = []
+    found: list[QuestionAnswered] = []
     while (message := await read_message(reader, decoder)) is not None:
-        if isinstance(message, Answered):
+        if isinstance(message, QuestionAnswered):
             found.append(message)
     return found
 
 
 async def test_orders_of_no_use_are_refused():
     orders = [{"do": {"do": "explode"}}, {"do": {"do": "undo"}}, "nonsense"]
-    frames = [frame({"brokers": 0}), *(frame(Asked(number, raw(each))) for number, each in enumerate(orders, 7))]
+    frames = [
+        frame({"brokers": 0}),
+        *(frame(QuestionAsked(number, raw(each))) for number, each in enumerate(orders, 7)),
+    ]
     process = await asyncio.create_subprocess_exec(
         *CONTROL, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )

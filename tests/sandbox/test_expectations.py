@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.cluster.records import ControllerElected, ControllerLost, Record
+from model.cluster.records import ClusterRecord, ControllerElected, ControllerLost
 from model.sandbox.scenario import Expectation
 from model.sandbox.scenario_run import BeforeFault, SeenCluster, before_in, unmet
 from tests.model.cluster.build import brokers, image, state, topic, written
@@ -12,7 +12,7 @@ BEFORE = before_in(HEALTHY)
 ALL = frozenset({1, 2, 3})
 
 
-def reason(expect: str, *records: Record, running: frozenset[int] = ALL, **details: object) -> str:
+def reason(expect: str, *records: ClusterRecord, running: frozenset[int] = ALL, **details: object) -> str:
     """Why a healthy cluster is not as expected, after these records."""
     expectation = Expectation(expect=expect, **details)  # pyright: ignore[reportArgumentType]
     return unmet(expectation, SeenCluster(image(*records, base=HEALTHY), running), BEFORE)

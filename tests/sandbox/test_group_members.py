@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.load.members import GroupWatch, OldMember, OwnMember, Said
+from model.sandbox.load.members import GroupWatch, MemberReport, OldMember, OwnMember
 from model.sandbox.scenario import SHIPPED, read_scenario
 
 OLD_LOG = """\
@@ -29,7 +29,9 @@ no JSON
 """
 
 
-def heard(kind: type[OldMember | OwnMember], log: str, folder: Path) -> tuple[OldMember | OwnMember, list[Said]]:
+def heard(
+    kind: type[OldMember | OwnMember], log: str, folder: Path
+) -> tuple[OldMember | OwnMember, list[MemberReport]]:
     """What a member that "runs" is understood to say; its process is the only thing that is not there."""
     member = kind("legacy", "o2", ["orders"], folder, 6_000)
     member.log.write_text(log)
@@ -63,7 +65,7 @@ def test_the_lines_of_our_consumer_are_understood(tmp_path: Path) -> None:
     assert member.consumed == 12
 
 
-def told(watch: GroupWatch, *said: tuple[str, Said]) -> list[str]:
+def told(watch: GroupWatch, *said: tuple[str, MemberReport]) -> list[str]:
     return [text for member, one in said for text in watch.hear(member, one)]
 
 
@@ -72,8 +74,8 @@ def two_members() -> GroupWatch:
     watch = GroupWatch("legacy")
     for member, owned in (("o1", ("orders-0", "orders-1")), ("o2", ("orders-2",))):
         watch.changed(member, "", reached=True)
-        assert not told(watch, (member, Said(0, "began", attempt=1)))
-        told(watch, (member, Said(1, "owns", owned)))
+        assert not told(watch, (member, MemberReport(0, "began", attempt=1)))
+        told(watch, (member, MemberReport(1, "owns", owned)))
     return watch
 
 
@@ -81,11 +83,16 @@ def test_one_change_makes_all_claim_anew() -> None:
     watch = two_members()
     watch.changed("o3", "o3 joined", reached=True)
     assert watch.rebalanced == ()
-    began = [(member, Said(100, "began", attempt=1)) for member in ("o1", "o2", "o3")]
-    first = told(watch, *began, ("o1", Said(300, "owns", ("orders-0",))), ("o3", Said(400, "owns", ("orders-2",))))
+    began = [(member, MemberReport(100, "began", attempt=1)) for member in ("o1", "o2", "o3")]
+    first = told(
+        watch,
+        *began,
+        ("o1", MemberReport(300, "owns", ("orders-0",))),
+        ("o3", MemberReport(400, "owns", ("orders-2",))),
+    )
     assert not first
     assert not watch.is_rebalanced
-    assert told(watch, ("o2", Said(800, "owns", ("orders-1",)))) == [
+    assert told(watch, ("o2", MemberReport(800, "owns", ("orders-1",)))) == [
         "for one change (o3 joined) all 3 members that hear of changes stopped reading and claimed anew, within 0.7 s"
     ]
     assert watch.is_rebalanced
@@ -95,14 +102,16 @@ def test_a_member_that_is_cut_off_reads_what_is_anothers() -> None:
     watch = two_members()
     watch.changed("o1", "o1 was cut off from ZooKeeper", reached=False)
     assert told(
-        watch, ("o2", Said(5_000, "began", attempt=1)), ("o2", Said(5_100, "owns", ("orders-1", "orders-2")))
+        watch,
+        ("o2", MemberReport(5_000, "began", attempt=1)),
+        ("o2", MemberReport(5_100, "owns", ("orders-1", "orders-2"))),
     ) == [
         "orders 1 read by two: o2 owns it in ZooKeeper, and o1, which does not hear that its session is over, reads on"
     ]
     assert watch.owned_twice == ("orders-1",)
     assert watch.read_on == {"orders-1": "o1"}
     watch.changed("o1", "o1 reaches ZooKeeper again", reached=True)
-    assert told(watch, ("o1", Said(9_100, "expired"))) == [
+    assert told(watch, ("o1", MemberReport(9_100, "expired"))) == [
         "o1 stopped reading after 4.0 s of reading what o2 reads, too",
         "o1 hears that its session has expired: what it owned may belong to others",
     ]
@@ -115,17 +124,17 @@ def test_a_rebalance_that_fails_for_good_says_whom_it_waited_for() -> None:
     watch.changed("o1", "", reached=False)
     said = told(
         watch,
-        ("o2", Said(10, "began", attempt=1)),
-        ("o2", Said(20, "waits", ("1",))),
-        ("o2", Said(30, "began", attempt=2)),
-        ("o2", Said(40, "gave-up", attempt=2)),
+        ("o2", MemberReport(10, "began", attempt=1)),
+        ("o2", MemberReport(20, "waits", ("1",))),
+        ("o2", MemberReport(30, "began", attempt=2)),
+        ("o2", MemberReport(40, "gave-up", attempt=2)),
     )
     assert said == [
         "o2 tries for the second time: partition 1 is owned by o1 still",
         "o2 gave up after 2 tries: partition 1 is owned by o1 still; it reads nothing until the next change",
     ]
     assert watch.given_up == ("o2",)
-    assert told(watch, ("o2", Said(50, "ended"))) == ["the process of o2 ended by itself"]
+    assert told(watch, ("o2", MemberReport(50, "ended"))) == ["the process of o2 ended by itself"]
     assert watch.given_up == ("o2",)
     watch.killed("o2")
     assert watch.given_up == ()

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
-from model.sandbox.load.ledger import Acknowledged, Ledger, compare
+from model.sandbox.load.ledger import Acknowledged, AcknowledgedRecords, compare
 
 ORDERS = TopicPartition("orders", 0)
 
 
-def ledger_of(*counts: int) -> Ledger:
+def ledger_of(*counts: int) -> AcknowledgedRecords:
     """Batches of so many records, acknowledged one after the other at offsets from 100 on."""
-    ledger = Ledger()
+    ledger = AcknowledgedRecords()
     number = 0
     for at_ms, count in enumerate(counts):
         ledger.note(ORDERS, Acknowledged(number, count, 100 + number, at_ms))
@@ -24,7 +24,7 @@ def log_of(*numbers: int) -> dict[TopicPartition, list[tuple[int, int]]]:
 
 
 def test_records_acknowledged_one_by_one_at_one_time_are_kept_as_one_run():
-    ledger = Ledger()
+    ledger = AcknowledgedRecords()
     for number, at_ms in ((0, 1), (1, 1), (2, 1), (3, 2), (5, 2)):
         ledger.note(ORDERS, Acknowledged(number, 1, 100 + number, at_ms))
     assert [(each.first_number, each.count) for each in ledger.entries[ORDERS]] == [(0, 3), (3, 1), (5, 1)]

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from model.sandbox.link_proxy import Passage, Proxy, Valve
+from model.sandbox.link_proxy import ProxiedConnection, Proxy, Valve
 from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
 from tests.harness.waiting import eventually_async
 
@@ -205,7 +205,7 @@ async def test_a_link_between_brokers_is_known_by_the_first_request(echo: int):
 async def test_an_aborted_passage_is_forgotten_by_its_valve(proxy: Proxy, valve: Valve):
     reader, _ = await connect(proxy)
     await eventually_async(lambda: len(proxy.passages) == 1)
-    passage: Passage = next(iter(proxy.passages))
+    passage: ProxiedConnection = next(iter(proxy.passages))
     proxy.end(passage)
     assert await is_closed(reader)
     assert not valve.connections

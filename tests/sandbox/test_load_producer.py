@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from model.cluster.ids import TopicPartition
 from model.sandbox.load import clients
 from model.sandbox.load.clients import MOST_WAITING, TICK_S, LoadProducer
-from model.sandbox.load.ledger import UNKNOWN_OFFSET, Ledger, number_of, numbered_record
+from model.sandbox.load.ledger import UNKNOWN_OFFSET, AcknowledgedRecords, number_of, numbered_record
 from tests.harness.waiting import PATIENCE_S, eventually_async
 
 ORDERS = tuple(TopicPartition("orders", number) for number in range(3))
@@ -61,7 +61,7 @@ class Client:
 class Load:
     """A producer between a ledger and clients that a test answers for."""
 
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: AcknowledgedRecords = field(default_factory=AcknowledgedRecords)
     clients: list[Client] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from model.sandbox import faults
-from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.control.sandbox import RunningSandbox
 from model.sandbox.messages import ProcessView, SandboxEvent, SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, parse_scenario
@@ -30,7 +30,7 @@ FLOWING = Expectation(expect="flowing", within_s=90)
 class Lab(NamedTuple):
     """A sandbox under a small load, and what it told."""
 
-    sandbox: Sandbox
+    sandbox: RunningSandbox
     events: list[SandboxEvent]
 
     async def play(self, *what: faults.Deed | Expectation) -> None:

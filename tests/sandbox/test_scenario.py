@@ -12,7 +12,7 @@ from model.sandbox.messages import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import (
     Expectation,
-    Scenario,
+    SandboxScenario,
     ScenarioStep,
     parse_scenario,
     read_scenario,
@@ -89,7 +89,7 @@ STEPS = st.builds(ScenarioStep, st.floats(0, 1000), DEEDS | EXPECTATIONS)
 @settings(max_examples=40)
 @given(NAMES, st.lists(STEPS, min_size=1, max_size=4), st.dictionaries(NAMES, NAMES, max_size=2))
 def test_what_is_written_reads_back_the_same(name: str, steps: list[ScenarioStep], lines: dict[str, str]):
-    scenario = Scenario(name=name, sandbox={"brokers": 3, "set": lines}, steps=tuple(steps))
+    scenario = SandboxScenario(name=name, sandbox={"brokers": 3, "set": lines}, steps=tuple(steps))
     assert parse_scenario(scenario_text(scenario)) == scenario
 
 

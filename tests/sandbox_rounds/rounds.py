@@ -8,9 +8,9 @@ from collections.abc import Callable
 import msgspec
 
 from model.sandbox import faults
-from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.control.sandbox import RunningSandbox
 from model.sandbox.messages import AuditReport, SandboxOptions
-from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep
+from model.sandbox.scenario import Expectation, SandboxOutcome, SandboxScenario, ScenarioStep
 from tests.harness.sandbox import play, started_sandbox
 from tests.progress import Tell
 
@@ -25,7 +25,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
     rounds: tuple[str, ...]
     """What was done in each, in words."""
-    outcome: ScenarioOutcome
+    outcome: SandboxOutcome
     report: AuditReport
 
 
@@ -64,7 +64,7 @@ async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
     async with started_sandbox(options(), lambda event: tell(f"{event.kind}: {event.text}")) as sandbox:
         told: list[str] = []
         steps = [ScenarioStep(0, Expectation(expect="flowing", within_s=120))]
-        outcome = await sandbox.play(Scenario(steps=tuple(steps)))
+        outcome = await sandbox.play(SandboxScenario(steps=tuple(steps)))
         for number in range(1, rounds + 1):
             deeds = random_round(dice)
             told.append(", ".join(map(str, deeds)))
@@ -75,12 +75,12 @@ async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
         return RunResult(tuple(told), outcome, await sandbox.audit())
 
 
-def _round(deeds: list[faults.Deed], lasts_s: float) -> Scenario:
+def _round(deeds: list[faults.Deed], lasts_s: float) -> SandboxScenario:
     repairs: list[ScenarioStep] = [ScenarioStep(lasts_s, faults.UndoAll())]
     if all(isinstance(deed, faults.ExpireSession) for deed in deeds):
         repairs = []  # it undoes itself
     after = (Expectation(expect="in-sync", within_s=180), Expectation(expect="flowing", within_s=120))
-    return Scenario(
+    return SandboxScenario(
         steps=(*(ScenarioStep(0, deed) for deed in deeds), *repairs, *(ScenarioStep(lasts_s, each) for each in after)),
     )
 
@@ -96,7 +96,7 @@ async def lose_records(tell: Tell) -> AuditReport:
         return await sandbox.audit()
 
 
-async def _alone(sandbox: Sandbox) -> tuple[int, list[int]]:
+async def _alone(sandbox: RunningSandbox) -> tuple[int, list[int]]:
     """Leave one broker with what is acknowledged from then on; who, and who is down."""
     flowing = Expectation(expect="flowing", within_s=120)
     await play(sandbox, flowing, faults.Kill(2), Expectation(expect="led", within_s=120), flowing)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import LeaderAndIsrRequest
-from model.hosts.virtual.journal import RequestServed, ZnodeWrite
+from model.hosts.virtual.journal import RequestServed, WritePart
 from model.znodes.topics import TopicAssignment, decode_topic
 
 
@@ -32,7 +32,7 @@ class Announcements:
         """Whether a broker has ever agreed to lead it."""
         return name in self._told
 
-    def topic_written(self, topic: str, write: ZnodeWrite, *, by_controller: bool) -> None:
+    def topic_written(self, topic: str, write: WritePart, *, by_controller: bool) -> None:
         """Its assignment is another one, or it is gone."""
         before = self._assignments.pop(topic, None)
         after = None if write.verb == "delete" else decode_topic(write.data)

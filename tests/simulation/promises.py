@@ -11,7 +11,7 @@ from typing import Any
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller.events_and_commands import AlterPartitionReceived, LeaderAndIsrRequest
 from model.hosts.virtual import journal
-from model.hosts.virtual.journal import OPERATOR, ZnodeWrite, znode_writes
+from model.hosts.virtual.journal import OPERATOR, WritePart, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.paths import CONTROLLER_EPOCH, recognise
@@ -58,7 +58,7 @@ class Promises:
         active = [self._cluster.process(broker).controller.context.epoch for broker in self._cluster.controllers]
         promise(len(set(active)) == len(active), f"two controllers of one epoch: {active}")
 
-    def _new_epoch(self, by: int, write: ZnodeWrite) -> None:
+    def _new_epoch(self, by: int, write: WritePart) -> None:
         epoch = int(write.data)
         promise(epoch == self._epoch + 1 or write.verb == "create", f"epoch {self._epoch} became {epoch}")
         self._epoch, self._officer = epoch, by
@@ -71,7 +71,7 @@ class Promises:
             if write.error == "NONE":
                 self._applied(record.by, write)
 
-    def _applied(self, by: int, write: ZnodeWrite) -> None:
+    def _applied(self, by: int, write: WritePart) -> None:
         if write.path == CONTROLLER_EPOCH:
             self._new_epoch(by, write)
             return
@@ -99,7 +99,7 @@ class Promises:
     def _by_controller(self, by: int, path: str) -> None:
         promise(by == self._officer, f"{by} wrote {path}, but {self._officer} is controller {self._epoch}")
 
-    def _state_written(self, by: int, write: ZnodeWrite) -> None:
+    def _state_written(self, by: int, write: WritePart) -> None:
         name = _partition_in(write.path)
         if write.verb == "delete":
             self._by_controller(by, write.path)
@@ -195,7 +195,7 @@ def _partition_in(path: str) -> TopicPartition:
     return TopicPartition(found.topic, found.partition)
 
 
-_LOOKS: Mapping[type[journal.Record], Callable[[Promises, Any], None]] = {
+_LOOKS: Mapping[type[journal.JournalRecord], Callable[[Promises, Any], None]] = {
     journal.ControllerElected: Promises._elected_one,
     journal.Transaction: Promises._transaction,
     journal.RequestSent: Promises._sent,

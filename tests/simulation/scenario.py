@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from model.controller.generations import Generation, Settings, generation_of
-from model.hosts.virtual.scheduled_events import LOST, ON_TIME, Assumptions, Fate, Passage
+from model.controller.generations import ControllerSettings, Generation, generation_of
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, MessageFate, MessagePassage, TimingAssumptions
 from model.znodes.cluster import BrokerRegistration
 
 START_MS = 1_795_244_000_000
@@ -23,14 +23,14 @@ class Scenario(NamedTuple):
     generation: Generation
     unclean: bool
     rebalance: bool
-    assumptions: Assumptions
+    assumptions: TimingAssumptions
     loss: float
     lateness: float
     acts: int
 
-    def settings(self, broker: int) -> Settings:
+    def settings(self, broker: int) -> ControllerSettings:
         """A broker's configuration."""
-        return Settings(
+        return ControllerSettings(
             broker_id=broker,
             generation=self.generation,
             unclean_leader_election_enable=self.unclean,
@@ -64,7 +64,7 @@ class RoughNetwork:
         self.calm = False
         """Whether everything arrives, and on time."""
 
-    def __call__(self, passage: Passage) -> Fate:
+    def __call__(self, passage: MessagePassage) -> MessageFate:
         if self.calm or not self._late:
             return ON_TIME
         dice = _mixed(self._start + passage.number)
@@ -72,7 +72,7 @@ class RoughNetwork:
         if chance < self._loss:
             return LOST
         if chance < self._late:
-            return Fate(late_ms=(dice >> 16 & 0xFFFF) / 1_000 * (50 if dice >> 40 & 7 == 0 else 1))
+            return MessageFate(late_ms=(dice >> 16 & 0xFFFF) / 1_000 * (50 if dice >> 40 & 7 == 0 else 1))
         return ON_TIME
 
 
@@ -82,7 +82,7 @@ def scenario_of(seed: int) -> Scenario:
     count = dice.choice((2, 3, 3, 3, 4, 4, 5))
     racks = dice.choice(((None,) * 5, ("r0", "r1", "r0", "r1", "r2")))
     slow = dice.choice((1, 1, 1, 20))
-    assumptions = Assumptions(
+    assumptions = TimingAssumptions(
         session_timeout_ms=dice.choice((1_500, 6_000, 18_000)),
         zookeeper_read_ms=0.5 * slow,
         zookeeper_write_ms=2.0 * slow,

@@ -7,7 +7,7 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.generations import LATEST
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from model.znodes.topics import TopicAssignment
 from model.zookeeper import Create
 from tests.simulation.endings import check_ending
@@ -22,7 +22,7 @@ SCENARIO = Scenario(
     generation=LATEST,
     unclean=False,
     rebalance=False,
-    assumptions=Assumptions(session_timeout_ms=6_000, in_flight=1, catch_up_ms=5),
+    assumptions=TimingAssumptions(session_timeout_ms=6_000, in_flight=1, catch_up_ms=5),
     loss=0,
     lateness=0,
     acts=0,

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from model.controller.context import StepOutcome
-from model.controller.elections import Ballot, ElectionResult, Strategy, elected
+from model.controller.elections import Ballot, ElectionResult, ElectionStrategy, elected
 from model.controller.events_and_commands import Command, LeaderAndIsrRequest, SendRequest
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import LeaderAndIsr
@@ -31,8 +31,8 @@ def unfenced_writes(patch: pytest.MonkeyPatch) -> None:
 def elections_outside_the_isr(patch: pytest.MonkeyPatch) -> None:
     """The first replica that is online will do."""
 
-    def careless(strategy: Strategy, ballot: Ballot, generation: Generation) -> ElectionResult:
-        if strategy is not Strategy.OFFLINE or not ballot.online:
+    def careless(strategy: ElectionStrategy, ballot: Ballot, generation: Generation) -> ElectionResult:
+        if strategy is not ElectionStrategy.OFFLINE or not ballot.online:
             return elect(strategy, ballot, generation)
         leader = ballot.online[0]
         isr = tuple(dict.fromkeys((*ballot.current.isr, leader)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from model.hosts.virtual import journal
-from model.hosts.virtual.journal import Record, Transaction, znode_writes
+from model.hosts.virtual.journal import JournalRecord, Transaction, znode_writes
 from tests.simulation.history import History, played
 from tests.simulation.violation import ViolationError
 
@@ -34,7 +34,7 @@ def lines(history: History) -> Iterator[str]:
             yield f"{record.at_ms:12.3f} {text}"
 
 
-def _texts(record: Record) -> Iterator[str]:
+def _texts(record: JournalRecord) -> Iterator[str]:
     if isinstance(record, Transaction):
         for write in znode_writes(record):
             what = f"{write.verb} {write.path} v{write.version} {write.data.decode()}"

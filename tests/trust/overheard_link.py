@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.hosts.child_process import frame
 from tui.engine.link import DataLink, OnPulse
-from tui.engine.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.messages import ActionRequest, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery
 from tui.engine.rows import Window
 
 
@@ -32,7 +32,7 @@ class OverheardLink:
         self.frames.append(frame(answer))
         return answer
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         said = await self._link.wish(wish)
         self.frames.append(frame(said))
         return said

@@ -8,7 +8,7 @@ from model.zookeeper import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import foot, kdrill, mode, opened, press, rows, settled, text, until
 from tui.engine.link import DataLink, DataLost, OnPulse
-from tui.engine.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.messages import ActionRequest, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery
 from tui.engine.rows import Window
 
 
@@ -40,7 +40,7 @@ class Overheard:
         await self._overhear(query.name)
         return await self._link.text(query)
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         await self._overhear(type(wish).__name__)
         return await self._link.wish(wish)
 

@@ -8,12 +8,12 @@ import time
 import pytest
 
 from model.sources.addresses import parse_zookeeper_address
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from tests.tui.dashboard import Keys, kdrill, mode, opened_on, press, rows, text, until
 from tests.zookeeper.lies import WAYS, served
 from tests.zookeeper.lying_zookeeper import LyingZooKeeper
 
-PATIENT = Timing(connect_s=600.0, refused_s=600.0, verify_s=0.1, resync_pause_s=0.1, hopeless_s=600.0)
+PATIENT = FollowerTiming(connect_s=600.0, refused_s=600.0, verify_s=0.1, resync_pause_s=0.1, hopeless_s=600.0)
 """Whoever waits for any of these when it is to end fails the test."""
 
 

@@ -10,7 +10,7 @@ from tui.app.commands import WORDS, completed, parse_command
 from tui.cli import typed_requests
 from tui.engine.actions import CommandError
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
-from tui.engine.messages import Wish
+from tui.engine.messages import ActionRequest
 from tui.engine.queries import SandboxWish, WritePlan
 from tui.engine.view_state import ViewState
 
@@ -64,7 +64,7 @@ class Told:
     def go_live(self) -> None:
         self.told.append(("live",))
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: ActionRequest) -> None:
         match wish:
             case SandboxWish(verb=verb, about=about):
                 self.told.append((verb, about))

@@ -15,7 +15,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.cluster.findings import find
 from model.cluster.image_parts import SHARE, Member, Quorum, QuorumReplica
-from model.cluster.records import GroupDescribed, PartitionState, PartitionStatesWritten, Record, TopicAssigned
+from model.cluster.records import ClusterRecord, GroupDescribed, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.drills.document import document_of
 from model.drills.drill import run
 from model.drills.rows import BrokerFenced, StateWritten
@@ -26,7 +26,7 @@ from model.sources.feed import Moment
 from model.sources.kafka.kafka_source import node_at
 from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between
 from model.sources.metadata_tree import TreeReader
-from model.sources.source import Batch, Sink, SourceStatus
+from model.sources.source import FactBatch, Sink, SourceStatus
 from tests.model.drills.test_voters import kraft
 from tests.tui.dashboard import NOW_MS, Keys, kdrill, opened_on, press, rows, settled, text, until
 from tests.tui.screens.pages import PAGES, Page, arrive
@@ -98,15 +98,15 @@ class Brokers:
         self._sink = sink
         self.look(BEFORE, GROUP)
 
-    def look(self, view: ClusterView, *more: Record) -> None:
+    def look(self, view: ClusterView, *more: ClusterRecord) -> None:
         """Tells what is new since the look before."""
         assert self._sink is not None
         is_first, before, self._view = self._view is NOTHING, self._view, view
         told = records_between(before, view, NOW_MS, "PLAINTEXT")
-        self._sink.take(Batch((*told, *more), -1, NOW_MS, listing=is_first))
+        self._sink.take(FactBatch((*told, *more), -1, NOW_MS, listing=is_first))
         self._sink.report(SourceStatus("live", since_ms=NOW_MS, verified_ms=NOW_MS, poll_ms=5_000))
 
-    def tell(self, batch: Batch) -> None:
+    def tell(self, batch: FactBatch) -> None:
         assert self._sink is not None
         self._sink.take(batch)
 
@@ -207,7 +207,7 @@ async def test_what_the_metadata_log_wrote_has_an_offset() -> None:
     state = PartitionState(0, 1, 0, (1,), controller_epoch=13, version=0, zxid=4711, time_ms=NOW_MS)
     source = Brokers()
     async with opened_on(source, size=(160, 50)) as pilot:
-        source.tell(Batch((topic, PartitionStatesWritten(topic="logged", states=(state,))), 4711, NOW_MS))
+        source.tell(FactBatch((topic, PartitionStatesWritten(topic="logged", states=(state,))), 4711, NOW_MS))
         await press(pilot, "i", "g")
         said = [one async for one in described(pilot)]
         assert any("offset" in each and "4,711" in each for each in said), said

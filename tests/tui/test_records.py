@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from model.cluster import records as r
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.sources.addresses import MetadataLogName
 from model.sources.metadata_log.metadata_log_source import MetadataLogSource
-from model.sources.source import Batch, Sink, SourceStatus
+from model.sources.source import FactBatch, Sink, SourceStatus
 from tests.model.metadata_log.kept import QUORUM
 from tests.model.metadata_log.writing import topic_id, written
 from tests.tui.dashboard import NOW_MS, kdrill, opened_on, press, rows, settled, text, until
@@ -41,10 +41,10 @@ class Log:
         assert self._sink is not None
         for value in values:
             self._offset += 1
-            self._replay.take(value, Place(self._offset, 1, NOW_MS))
-        facts: Sequence[r.Record] = self._replay.facts(Place(self._offset, 1, NOW_MS))
+            self._replay.take(value, RecordPlace(self._offset, 1, NOW_MS))
+        facts: Sequence[r.ClusterRecord] = self._replay.facts(RecordPlace(self._offset, 1, NOW_MS))
         facts = (r.GenerationRecognised(generation="kraft"), *facts) if listing else facts
-        self._sink.take(Batch(tuple(facts), self._offset, NOW_MS, listing=listing, logged=self._replay.logged()))
+        self._sink.take(FactBatch(tuple(facts), self._offset, NOW_MS, listing=listing, logged=self._replay.logged()))
 
     def shrink(self, *isr: int) -> None:
         self.write(written("PartitionChange", partitionId=0, topicId=ORDERS, isr=[*isr]))

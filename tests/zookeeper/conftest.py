@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -46,7 +46,7 @@ def open_reader() -> Iterator[OpenReader]:
             heard = Heard()
             settings.setdefault("session_timeout_ms", 4000)
             reader = ZooKeeperReader.open(
-                Settings(address, chroot, **settings), on_events=heard.on_events, on_state=heard.on_state
+                ZooKeeperSettings(address, chroot, **settings), on_events=heard.on_events, on_state=heard.on_state
             )
             readers.callback(reader.close)
             return reader, heard

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from model.hosts.memory_zookeeper.state import (
-    Answered,
+    OperationResult,
     ServerState,
     answer,
     disconnect,
@@ -72,7 +72,7 @@ class MemoryZooKeeper:
         answered = end_session(self._state, session)
         return self._reply(session, answered)
 
-    def _reply(self, session: int, answered: Answered) -> Reply:
+    def _reply(self, session: int, answered: OperationResult) -> Reply:
         self._accept(answered)
         reply = Reply(answered.state.zxid, answered.answer)
         self._send(session, reply)
@@ -101,7 +101,7 @@ class MemoryZooKeeper:
         self._state = snapshot.state
         self._mail = {session: list(mail) for session, mail in snapshot.unread.items()}
 
-    def _accept(self, answered: Answered) -> None:
+    def _accept(self, answered: OperationResult) -> None:
         self._state = answered.state
         for event in answered.events:
             self._send(event.session, event.changed)

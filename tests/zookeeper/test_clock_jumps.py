@@ -13,7 +13,7 @@ from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.watching import OneShotWatching
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from tests.harness.near_link import NearLink
 from tests.tui.data.pulses import Pulses, live
 from tests.zookeeper.followed import followed
@@ -27,7 +27,7 @@ HOUR_MS = 3_600_000
 BUSY_MS = 600_000
 """Whatever the machine does, no part of a test takes so long."""
 
-QUICK = Timing(verify_s=0.1, resync_pause_s=0.1)
+QUICK = FollowerTiming(verify_s=0.1, resync_pause_s=0.1)
 
 
 class Clock:

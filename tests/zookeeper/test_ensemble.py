@@ -16,14 +16,14 @@ from model.sandbox.zookeeper_server import server_status
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.zookeeper.watching import RecursiveWatching, Watching
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from model.zookeeper import Unread, Znode
 from tests.harness.waiting import eventually
 from tests.harness.zookeeper import three_servers
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
 
-QUICK = Timing(verify_s=0.1, resync_pause_s=0.1)
+QUICK = FollowerTiming(verify_s=0.1, resync_pause_s=0.1)
 
 
 class Three:

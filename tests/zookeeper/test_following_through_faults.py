@@ -14,7 +14,7 @@ import pytest
 
 from model.hosts.zookeeper.protocol import Connected, ConnectionState, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.zookeeper import Children, Znode, ZnodeChanged
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -25,7 +25,7 @@ FAULTS = 12
 class Follower:
     """The smallest source: a copy of the children of the root, kept by a thread of its own."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ZooKeeperSettings) -> None:
         self.copy: dict[str, bytes] = {}
         self._news: queue.SimpleQueue[ConnectionState | Sequence[ZnodeChanged] | None] = queue.SimpleQueue()
         self._reader = ZooKeeperReader.open(settings, on_events=self._news.put, on_state=self._news.put)
@@ -92,7 +92,7 @@ def write(client: Any, chroot: str, dice: random.Random) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_follower_ends_up_with_the_truth(seed: int, proxy: CountingProxy, writer: Any, chroot: str) -> None:
     dice = random.Random(seed)
-    settings = Settings(proxy.address, chroot, session_timeout_ms=1000, request_timeout_ms=3000)
+    settings = ZooKeeperSettings(proxy.address, chroot, session_timeout_ms=1000, request_timeout_ms=3000)
     with closing(Follower(settings)) as follower:
         for _ in range(FAULTS):
             for _ in range(dice.randrange(60)):

@@ -16,7 +16,7 @@ import pytest
 from model.sandbox.link_proxy import Proxy, Valve
 from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
-from model.sources.zookeeper.zookeeper_source import Timing
+from model.sources.zookeeper.zookeeper_source import FollowerTiming
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
@@ -24,7 +24,7 @@ from tests.zookeeper.heard import PATIENCE_S
 from tests.zookeeper.kafka_life import KafkaLife
 
 SYNC = 9
-QUICK = Timing(verify_s=0.1, resync_pause_s=0.1)
+QUICK = FollowerTiming(verify_s=0.1, resync_pause_s=0.1)
 LIMITS = {"initLimit": "40", "syncLimit": "240"}
 """In ticks of half a second: a follower may lag for two minutes before it gives up."""
 

@@ -18,7 +18,7 @@ from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.attempts import BEHIND
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from model.zookeeper import TooLarge, Znode
 from tests.harness.command import failure, kdrill_alone
 from tests.harness.waiting import eventually
@@ -29,7 +29,7 @@ from tests.zookeeper.lying_zookeeper import EXISTS, TREE, Asked, LyingZooKeeper,
 from tui.cli.following import follow_source
 from tui.engine.messages import Opening, Patience
 
-QUICK = Timing(connect_s=4.0, refused_s=0.5, verify_s=0.1, resync_pause_s=0.1, hopeless_s=0.1)
+QUICK = FollowerTiming(connect_s=4.0, refused_s=0.5, verify_s=0.1, resync_pause_s=0.1, hopeless_s=0.1)
 STATE_PATH = f"{STATES}/0/state"
 AT_A_TIME = 10
 MOST_MIB = 150

@@ -8,7 +8,7 @@ import pytest
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
-from model.hosts.zookeeper.settings import Meter
+from model.hosts.zookeeper.settings import TrafficMeter
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.harness.zookeeper import kazoo
 from tests.zookeeper.conftest import OpenReader
@@ -29,7 +29,7 @@ WRITES = {
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 @pytest.mark.parametrize("kind", [BufferedClient, ReadOnlyClient])
 def test_a_write_is_refused_before_it_is_queued(kind: Any, write: Any, proxy: CountingProxy) -> None:
-    options: dict[str, Any] = {"on_events": lambda _: None, "meter": Meter()} if kind is BufferedClient else {}
+    options: dict[str, Any] = {"on_events": lambda _: None, "meter": TrafficMeter()} if kind is BufferedClient else {}
     client = kind(hosts=proxy.address, **options)
     client.start()
     with pytest.raises(PermissionError, match="could write"):

@@ -10,7 +10,7 @@ from kazoo.security import make_digest_acl
 
 from model.hosts.zookeeper.protocol import AuthFailed, Closed, Connecting, ZooKeeperClosed, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import MULTI_READ_BATCH, ZooKeeperReader
-from model.hosts.zookeeper.settings import Credential, Sasl, Settings
+from model.hosts.zookeeper.settings import Credential, Sasl, ZooKeeperSettings
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.zookeeper import Children, EventKind, Forbidden, Missing, Stat, Znode
@@ -219,7 +219,10 @@ def test_a_closed_reader_says_so(zookeeper_server: EmbeddedZooKeeper, open_reade
 def test_the_pace_is_asked_before_every_read(zookeeper_server: EmbeddedZooKeeper) -> None:
     asked: list[int] = []
     reader = ZooKeeperReader.open(
-        Settings(zookeeper_server.address), on_events=lambda _: None, on_state=lambda _: None, pace=asked.append
+        ZooKeeperSettings(zookeeper_server.address),
+        on_events=lambda _: None,
+        on_state=lambda _: None,
+        pace=asked.append,
     )
     reader.wait_connected(60)
     reader.read("/")
@@ -232,14 +235,14 @@ def test_the_pace_is_asked_before_every_read(zookeeper_server: EmbeddedZooKeeper
 @pytest.mark.parametrize("address", ["", "a:b", ":2181", "a:1/kafka", "a:99999"])
 def test_an_address_that_is_none_is_refused_in_one_line(address: str) -> None:
     with pytest.raises(ValueError, match=r"^ZooKeeper address .*$"):
-        Settings(address)
+        ZooKeeperSettings(address)
 
 
 @pytest.mark.parametrize("chroot", ["kafka", "/", "/kafka/", "//kafka"])
 def test_a_chroot_that_is_none_is_refused_in_one_line(chroot: str) -> None:
     with pytest.raises(ValueError, match=r"^chroot .*$"):
-        Settings("localhost:2181", chroot)
+        ZooKeeperSettings("localhost:2181", chroot)
 
 
 def test_secrets_are_not_shown() -> None:
-    assert "tell" not in repr(Settings("a:1", credentials=(Credential("digest", "ann:tell"),)))
+    assert "tell" not in repr(ZooKeeperSettings("a:1", credentials=(Credential("digest", "ann:tell"),)))

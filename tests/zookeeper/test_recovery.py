@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from kazoo.protocol.connection import ConnectionHandler
 
-from model.hosts.zookeeper.protocol import Lost, Suspended, Wiped, ZooKeeperUnavailable
+from model.hosts.zookeeper.protocol import SessionGone, Suspended, Wiped, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper import Missing, Refused, Znode, ZnodeChanged
@@ -157,7 +157,7 @@ def test_an_expired_session_is_lost_and_replaced(own_zookeeper: EmbeddedZooKeepe
         _, heard = open_reader(proxy.address, session_timeout_ms=1000)
         first = heard.epoch(1)
         proxy.swallow()
-        heard.state(Lost)  # given up here, expired there
+        heard.state(SessionGone)  # given up here, expired there
         proxy.flow()
         second = heard.epoch(2)
         assert second.session_id != first.session_id
@@ -203,7 +203,7 @@ def test_a_wiped_server_gets_a_new_session_and_is_reported(open_reader: OpenRead
         server.kill()
         port = server.port
     with start_zookeeper(port=port):
-        heard.state(Lost)
+        heard.state(SessionGone)
         wiped = heard.epoch(2).wiped
         assert isinstance(wiped, Wiped)
         assert wiped.seen_zxid == seen > wiped.server_zxid
@@ -218,12 +218,12 @@ def test_a_dead_connection_thread_is_replaced(zookeeper_server: EmbeddedZooKeepe
         sys.exit()
 
     reader = ZooKeeperReader.open(
-        Settings(zookeeper_server.address, chroot), on_events=end_the_thread, on_state=heard.on_state
+        ZooKeeperSettings(zookeeper_server.address, chroot), on_events=end_the_thread, on_state=heard.on_state
     )
     heard.epoch(1)
     reader.watch_recursive("/")
     writer.create(f"{chroot}/a", b"")
-    heard.state(Lost)
+    heard.state(SessionGone)
     heard.epoch(2)
     assert isinstance(reader.read("/a"), Znode)
     reader.close()
@@ -237,7 +237,9 @@ def test_a_failing_listener_costs_a_reconnect_so_that_nothing_is_missed(
     def fail(_events: Sequence[ZnodeChanged]) -> None:
         raise LookupError("a bug")
 
-    reader = ZooKeeperReader.open(Settings(zookeeper_server.address, chroot), on_events=fail, on_state=heard.on_state)
+    reader = ZooKeeperReader.open(
+        ZooKeeperSettings(zookeeper_server.address, chroot), on_events=fail, on_state=heard.on_state
+    )
     heard.epoch(1)
     reader.watch_recursive("/")
     writer.create(f"{chroot}/a", b"")

@@ -15,7 +15,7 @@ import pytest
 from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
-from model.sources.zookeeper.zookeeper_source import Timing
+from model.sources.zookeeper.zookeeper_source import FollowerTiming
 from model.zookeeper import Children, Unread, Znode
 from tests.harness.zookeeper import jars_of
 from tests.thorough import the_rest_when_asked
@@ -62,7 +62,7 @@ WAYS: dict[str, Callable[[ReadsZnodes], Watching]] = {
     "one-shot": OneShotWatching,
     "few watches": partial(OneShotWatching, budget=10, sweep_per_s=5_000),
 }
-QUICK = Timing(verify_s=0.2, resync_pause_s=0.1)
+QUICK = FollowerTiming(verify_s=0.2, resync_pause_s=0.1)
 
 
 def busy(lives: list[KafkaLife]) -> list[threading.Thread]:

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from kazoo.protocol.connection import ConnectionHandler
 
-from model.hosts.zookeeper.protocol import Connected, Lost
+from model.hosts.zookeeper.protocol import Connected, SessionGone
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.zookeeper.attempts import FLAPPING
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
 
-QUICK = Timing(verify_s=0.1, resync_pause_s=0.1)
-NEVER_ASKED = Timing(verify_s=600.0, resync_pause_s=0.1)
+QUICK = FollowerTiming(verify_s=0.1, resync_pause_s=0.1)
+NEVER_ASKED = FollowerTiming(verify_s=600.0, resync_pause_s=0.1)
 SHORT_SESSIONS = ServerOptions(max_session_timeout_ms=1500)
 
 
@@ -37,7 +37,7 @@ def server() -> Iterator[EmbeddedZooKeeper]:
         yield server
 
 
-def source_of(address: str, timing: Timing = QUICK) -> ZooKeeperSource:
+def source_of(address: str, timing: FollowerTiming = QUICK) -> ZooKeeperSource:
     return ZooKeeperSource(parse_zookeeper_address(f"zk://{address}"), timing)
 
 
@@ -74,7 +74,7 @@ def test_what_changes_behind_a_black_hole_appears_with_a_new_session(server: Emb
             proxy.swallow()
             life.create_topic("made-meanwhile", 2)
             source.phase("stale")
-            eventually(lambda: zookeeper.reader and isinstance(zookeeper.reader.state, Lost))
+            eventually(lambda: zookeeper.reader and isinstance(zookeeper.reader.state, SessionGone))
             proxy.flow()
             source.until_now(has_topic("made-meanwhile"))
             second = zookeeper.reader.state
@@ -121,7 +121,7 @@ def test_a_flapping_link_costs_one_load_in_each_pause(proxy: CountingProxy, zook
     chroot = zookeeper[zookeeper.index("/") :]
     with closing(KafkaLife(zookeeper, 1)) as life:
         life.found(topics=3)
-        with followed(proxy.address + chroot, timing=Timing(resync_pause_s=600.0)) as source:
+        with followed(proxy.address + chroot, timing=FollowerTiming(resync_pause_s=600.0)) as source:
             source.phase("live")
             for _ in range(5):
                 told = len(source.moments)

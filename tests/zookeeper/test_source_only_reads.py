@@ -11,7 +11,7 @@ from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.browser import ZnodeBrowser
 from model.sources.zookeeper.watching import OneShotWatching, RecursiveWatching
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
@@ -28,7 +28,7 @@ def test_loading_following_browsing_and_faults_write_nothing(
 
     source = ZooKeeperSource(
         parse_zookeeper_address(f"zk://{proxy.address}{chroot}"),
-        Timing(verify_s=0.1, resync_pause_s=0.1),
+        FollowerTiming(verify_s=0.1, resync_pause_s=0.1),
         choose_watching=choose,
     )
     with closing(KafkaLife(zookeeper, 3)) as life:

@@ -14,17 +14,17 @@ from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.feed import Moment
 from model.sources.source import Phase
-from model.sources.zookeeper.zookeeper_source import Timing
+from model.sources.zookeeper.zookeeper_source import FollowerTiming
 from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import facts, followed, loaded
 from tests.zookeeper.kafka_life import KafkaLife
 
-IMPATIENT = Timing(connect_s=0.5, refused_s=0.1)
-LONG = Timing(connect_s=600.0, refused_s=0.3)
+IMPATIENT = FollowerTiming(connect_s=0.5, refused_s=0.1)
+LONG = FollowerTiming(connect_s=600.0, refused_s=0.3)
 """Whoever waits for all of it fails the test."""
 
-QUICK = Timing(verify_s=0.1, resync_pause_s=0.1)
+QUICK = FollowerTiming(verify_s=0.1, resync_pause_s=0.1)
 OWNER = Credential("digest", "kafka:secret")
 
 

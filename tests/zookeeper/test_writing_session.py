@@ -11,7 +11,7 @@ import pytest
 from model.controller.steps.znodes import fenced, unfenced
 from model.hosts.writing_session import WritingSession
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
 from model.zookeeper import (
@@ -40,7 +40,7 @@ class Opened:
         self.seen: list[tuple[EventKind, str]] = []
         self.ends = 0
         self.session = WritingSession(
-            Settings(address, chroot, session_timeout_ms=timeout_ms),
+            ZooKeeperSettings(address, chroot, session_timeout_ms=timeout_ms),
             on_watch=lambda event: self.seen.append((event.kind, event.path)),
             on_expired=self._ended,
         )

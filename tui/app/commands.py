@@ -9,7 +9,7 @@ from tui.app.analysis_choices import with_change
 from tui.engine.actions import SCREENS, CommandError
 from tui.engine.conditions import NO_PLAN_YET
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
-from tui.engine.messages import Wish
+from tui.engine.messages import ActionRequest
 from tui.engine.queries import SandboxWish, WritePlan
 from tui.engine.questions import MOST_MADE_UP, Request, added_of, setting_of
 from tui.engine.view_state import ViewState
@@ -44,7 +44,7 @@ class Commanded(Protocol):
     def show_logs(self, folder: str) -> None: ...
     def show_history(self, folder: str) -> None: ...
     def look_up(self, wanted: str) -> None: ...
-    def wish(self, wish: Wish) -> None: ...
+    def wish(self, wish: ActionRequest) -> None: ...
     def act(self, words: str) -> None: ...
     def request(self, words: str) -> None: ...
     def add_broker(self, broker: int, rack: str) -> None: ...
@@ -63,7 +63,7 @@ class Commanded(Protocol):
 Command = Callable[[Commanded], None]
 
 
-def _wish(make: Callable[[str], Wish]) -> Callable[[str], Command]:
+def _wish(make: Callable[[str], ActionRequest]) -> Callable[[str], Command]:
     return lambda text: lambda app: app.wish(make(text))
 
 

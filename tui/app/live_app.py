@@ -11,7 +11,7 @@ from tui.app.theme import ThemedApp
 from tui.app.tour import OVER, Tour
 from tui.engine.actions import ACTIONS, Action, sign_of
 from tui.engine.link import DataLink
-from tui.engine.messages import Direction, HeaderFacts, Opening, TextQuery, TimeAnswer, Wish
+from tui.engine.messages import ActionRequest, Direction, HeaderFacts, Opening, TextQuery, TimeAnswer
 from tui.engine.view_state import ViewState
 
 
@@ -93,7 +93,7 @@ class LiveApp(ThemedApp[int]):
         """Looks for `offset N` or `time T` in the log at hand."""
         raise NotImplementedError
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: ActionRequest) -> None:
         """Breaks or mends something in the sandbox, or writes a plan; what was done is said on the last line."""
         raise NotImplementedError
 

@@ -40,6 +40,7 @@ from tui.engine.link import DataLost
 from tui.engine.messages import (
     NO_NOTICE,
     SANDBOX,
+    ActionRequest,
     Direction,
     HeaderFacts,
     JobsText,
@@ -48,7 +49,6 @@ from tui.engine.messages import (
     TextQuery,
     TimeAnswer,
     TimeQuery,
-    Wish,
 )
 from tui.engine.queries import ProposalText
 from tui.engine.questions import Request
@@ -280,7 +280,7 @@ class Navigation(TimeTravel, Noticing, Touring):
     def look_up(self, wanted: str) -> None:
         self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: ActionRequest) -> None:
         wish = msgspec.structs.replace(wish, **self.view_state.asks(wish))
         self.run_worker(partial(self._wished, wish), name="wish", group="wishes")
 
@@ -336,7 +336,7 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.view_state = with_made_up(self.view_state, patterns, consumers)
         self.show_screen("lab")
 
-    async def _wished(self, wish: Wish) -> None:
+    async def _wished(self, wish: ActionRequest) -> None:
         try:
             said = await self.link.wish(wish)
         except DataLost as lost:

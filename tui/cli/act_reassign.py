@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from model.actions.proposal import ActionRefused, Proposal
-from model.actions.reassignment import Asked, RunState
+from model.actions.reassignment import OperatorDecided, RunState
 from model.actions.reassignment_run import Decision, decide, started
 from model.actions.reassignments import cancel_reassignments, under_way
 from model.cluster.ids import TopicPartition
@@ -85,7 +85,7 @@ def _progress() -> Callable[[Decision], None]:
     return told
 
 
-def _wait(seconds: float) -> Iterable[Asked]:
+def _wait(seconds: float) -> Iterable[OperatorDecided]:
     time.sleep(seconds)
     return ()
 
@@ -148,8 +148,8 @@ def reassign(
 def _resumed(last: RunState | None, wish: _Wish) -> RunState:
     if last is None or last.phase == "ended":
         raise click.UsageError("there is nothing to resume: the last reassignment of this cluster from here has ended")
-    state = decide(last, Asked("go")).state if last.wish == "pause" else last
-    return state if wish.throttle is None else decide(state, Asked("throttle", wish.throttle)).state
+    state = decide(last, OperatorDecided("go")).state if last.wish == "pause" else last
+    return state if wish.throttle is None else decide(state, OperatorDecided("throttle", wish.throttle)).state
 
 
 def _begun(last: RunState | None, way: Way, wish: _Wish) -> tuple[RunState, str]:
@@ -197,7 +197,7 @@ def cancel_reassign(opening: Opening, everything: bool, act: ActOptions) -> None
         if ours is not None:
             if others:
                 tell(_found(others))
-            follow(decide(ours, Asked("cancel")).state, way, act)
+            follow(decide(ours, OperatorDecided("cancel")).state, way, act)
         if others and everything:
             perform(cancel_reassignments(basis_of(way, ()), others), way, act)
 
@@ -225,4 +225,4 @@ def rollback(opening: Opening, act: ActOptions) -> None:
         last = way.last_run()
         if last is None:
             raise click.UsageError("there is nothing to roll back: no reassignment from here is known")
-        follow(decide(last, Asked("roll-back")).state, way, act)
+        follow(decide(last, OperatorDecided("roll-back")).state, way, act)

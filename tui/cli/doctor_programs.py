@@ -1,6 +1,6 @@
 """What the doctor says of other programs: Java and what needs it, what kdrill's own tests use; how to install them.
 
-A finding is a `Fact`. Commands that install are a table by package manager; none of them is run.
+A finding is a `DoctorFact`. Commands that install are a table by package manager; none of them is run.
 """
 
 import importlib.metadata
@@ -22,7 +22,7 @@ from spark_tasks.messages import SparkOptions
 from spark_tasks.session.java_process import class_archive
 
 
-class Fact(NamedTuple):
+class DoctorFact(NamedTuple):
     """One thing looked at: `state` is ok, missing (something will not work) or note (good to know)."""
 
     name: str
@@ -41,7 +41,7 @@ class Machine(msgspec.Struct, frozen=True):
     is_root: bool = False
 
 
-Look = Callable[[Machine], Iterator[Fact]]
+Look = Callable[[Machine], Iterator[DoctorFact]]
 
 
 def this_machine() -> Machine:
@@ -122,35 +122,35 @@ def _number(machine: Machine) -> int:
 REINSTALL = "pip install --force-reinstall pyspark"
 
 
-def java_facts(machine: Machine) -> Iterator[Fact]:
+def java_facts(machine: Machine) -> Iterator[DoctorFact]:
     """Java, and what depends on it: ZooKeeper, keystores, Spark."""
     try:
         java = find_java(machine.environment)
     except SandboxError as error:
         mend = "unset KDRILL_JAVA" if machine.environment.get("KDRILL_JAVA") else installing("java", machine)
-        yield Fact("Java", "missing", str(error), mend)
+        yield DoctorFact("Java", "missing", str(error), mend)
         java = None
     else:
-        yield Fact("Java", "ok", str(java))
+        yield DoctorFact("Java", "ok", str(java))
         home = machine.environment.get("JAVA_HOME")
         if home and java.found_by == "PATH":
-            yield Fact("JAVA_HOME", "note", f"no Java in {home} is new enough: skipped", "unset JAVA_HOME")
+            yield DoctorFact("JAVA_HOME", "note", f"no Java in {home} is new enough: skipped", "unset JAVA_HOME")
     yield from _zookeeper()
     yield from _keystores(machine)
     yield from _spark(java)
 
 
-def _zookeeper() -> Iterator[Fact]:
+def _zookeeper() -> Iterator[DoctorFact]:
     try:
         jars = zookeeper_jars()
     except SandboxError as error:
-        yield Fact("ZooKeeper", "missing", str(error), REINSTALL)
+        yield DoctorFact("ZooKeeper", "missing", str(error), REINSTALL)
         return
     server = next(jar.stem for jar in jars if jar.name.startswith("zookeeper-3"))
-    yield Fact("ZooKeeper", "ok", f"{server} from PySpark")
+    yield DoctorFact("ZooKeeper", "ok", f"{server} from PySpark")
 
 
-def _keystores(machine: Machine) -> Iterator[Fact]:
+def _keystores(machine: Machine) -> Iterator[DoctorFact]:
     """Programs that read Java keystores; most clusters need neither."""
     programs = {
         "keytool": (keytool_program(), "reads PKCS12 and JKS stores", "java"),
@@ -158,25 +158,25 @@ def _keystores(machine: Machine) -> Iterator[Fact]:
     }
     for name, (place, use, package) in programs.items():
         if place:
-            yield Fact(name, "ok", f"{place}, which {use}")
+            yield DoctorFact(name, "ok", f"{place}, which {use}")
         else:
             lost = f"not found; it {use}: without it, use keys and certificates in PEM"
-            yield Fact(name, "note", lost, installing(package, machine))
+            yield DoctorFact(name, "note", lost, installing(package, machine))
 
 
-def _spark(java: Java | None) -> Iterator[Fact]:
+def _spark(java: Java | None) -> Iterator[DoctorFact]:
     try:
-        yield Fact("Spark", "ok", f"PySpark {importlib.metadata.version('pyspark')}")
+        yield DoctorFact("Spark", "ok", f"PySpark {importlib.metadata.version('pyspark')}")
     except importlib.metadata.PackageNotFoundError:
-        yield Fact("Spark", "missing", "PySpark is not installed; kdrill needs it", REINSTALL)
+        yield DoctorFact("Spark", "missing", "PySpark is not installed; kdrill needs it", REINSTALL)
         return
     if java is None:
         return
     archive = class_archive(java, SparkOptions())
     if archive.is_built():
-        yield Fact("Spark start", "ok", f"with the class archive {archive.path}")
+        yield DoctorFact("Spark start", "ok", f"with the class archive {archive.path}")
     else:
-        yield Fact(
+        yield DoctorFact(
             "Spark start", "note", "at half speed without a class archive; the dashboard builds one after a minute"
         )
 
@@ -191,7 +191,7 @@ PROGRAMS = {
 """Name → package, programs that will do, what for."""
 
 
-def facts_for_tests(machine: Machine) -> Iterator[Fact]:
+def facts_for_tests(machine: Machine) -> Iterator[DoctorFact]:
     """Programs that kdrill's own tests need; only in a checkout."""
     if not (Path(__file__).parents[2] / "tests").is_dir():
         return
@@ -199,6 +199,6 @@ def facts_for_tests(machine: Machine) -> Iterator[Fact]:
         path = machine.environment.get("PATH", "")
         found = next(filter(None, (shutil.which(program, path=path) for program in programs)), None)
         if found:
-            yield Fact(name, "ok", f"{found}: {use}")
+            yield DoctorFact(name, "ok", f"{found}: {use}")
         else:
-            yield Fact(name, "note", f"not found: {use}", installing(package, machine))
+            yield DoctorFact(name, "note", f"not found: {use}", installing(package, machine))

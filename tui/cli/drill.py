@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from model.cluster.ids import NO_LEADER
 from model.cluster.texts import counted, listed, replicas
 from model.drills.document import document_of, notes_on
-from model.drills.drill import DEFAULT, Drill, run, usual
+from model.drills.drill import DEFAULT, PlayedDrill, run, usual
 from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, nodes_text
 from model.drills.sentences import steps_of
@@ -32,8 +32,8 @@ from model.drills.voters import (
     turnout_text,
 )
 from spark_tasks.spark_client import Engine
-from tui.cli.drill_acts import LONGEST_TIME_MS, InOrder, Wish, scenario_of, takes_acts, takes_wish
-from tui.cli.drills import Wanted, drilled, takes_scenarios
+from tui.cli.drill_acts import LONGEST_TIME_MS, DrillActOption, InOrder, scenario_of, takes_acts, takes_wish
+from tui.cli.drills import WantedScenarios, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
 from tui.cli.output import json_line, more, put
@@ -47,7 +47,7 @@ MOST_ROWS = 60
 _DID: Mapping[Deed, str] = {Deed.KILL: "failed", Deed.STOP: "shut down", Deed.START: "started again"}
 
 
-def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
+def lines(drill: PlayedDrill, *, everything: bool = False) -> Iterator[str]:
     """The drill as text; lists are cut unless `everything` is set."""
     if first := not_forecast(drill.before):
         yield first
@@ -61,7 +61,7 @@ def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
     yield from _timeline(drill, everything)
 
 
-def _scenario(drill: Drill) -> str:
+def _scenario(drill: PlayedDrill) -> str:
     scenario = drill.scenario
     rack, back = scenario.rack, scenario.restart_after_ms
     acts = [*_changed_voters(scenario), *(_act(drill, act) for act in scenario.acts)]
@@ -70,7 +70,7 @@ def _scenario(drill: Drill) -> str:
     return f"what if {', then '.join(acts)}{', unclean elections allowed' if scenario.unclean else ''}{restart}"
 
 
-def _act(drill: Drill, act: Act) -> str:
+def _act(drill: PlayedDrill, act: Act) -> str:
     if act.deed is Deed.LOSE:
         folders = (f"{path} of b{broker}" for broker, path in act.folders)
         return f"log folder{'' if len(act.folders) == 1 else 's'} {listed(folders, 20)} failed"
@@ -84,7 +84,7 @@ def _changed_voters(scenario: Scenario) -> Iterator[str]:
             yield f"{who} {what}"
 
 
-def _assumed(drill: Drill) -> Iterator[str]:
+def _assumed(drill: PlayedDrill) -> Iterator[str]:
     times = drill.assumptions
     write, request = f"{times.zookeeper_write_ms:g} ms per", f"{times.request_ms:g} ms"
     if is_kraft(drill.before):
@@ -97,7 +97,7 @@ def _assumed(drill: Drill) -> Iterator[str]:
         yield f"         {note}"
 
 
-def _summary(drill: Drill) -> Iterator[str]:
+def _summary(drill: PlayedDrill) -> Iterator[str]:
     summary, timeline = drill.summary, drill.timeline
     before, after = summary.before, summary.after
     if drill.turnout is not None:
@@ -117,7 +117,7 @@ def _summary(drill: Drill) -> Iterator[str]:
     yield f"leaders by broker  {listed(leaders, 20)}"
 
 
-def _controller(drill: Drill) -> str:
+def _controller(drill: PlayedDrill) -> str:
     before, after = drill.before.controller, drill.after.controller
     if drill.turnout is not None:
         old = "nobody" if before.broker is None else str(before.broker)
@@ -130,13 +130,13 @@ def _controller(drill: Drill) -> str:
     return f"{old} → {_candidates(drill)}, epoch {before.epoch} → {after.epoch}"
 
 
-def _candidates(drill: Drill) -> str:
+def _candidates(drill: PlayedDrill) -> str:
     """Who may be the controller in the end."""
     some = [f"b{broker}" for broker in drill.timeline.candidates]
     return f"one of {listed(some, 20)}" if len(some) > 1 else some[0] if some else "nobody"
 
 
-def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
+def _partitions(drill: PlayedDrill, everything: bool) -> Iterator[str]:
     suffer = [one for one in drill.affected if one.outcome is not OutcomeKind.UNAFFECTED]
     shown = suffer if everything else suffer[:MOST_PARTITIONS]
     yield f"{counted(len(suffer), 'partition')} affected{', worst first:' if suffer else '.'}"
@@ -158,7 +158,7 @@ def _change(one: DrilledPartition) -> str:
     return f"leader {leader}, ISR {isr}, epoch {epoch}{waited}"
 
 
-def _timeline(drill: Drill, everything: bool) -> Iterator[str]:
+def _timeline(drill: PlayedDrill, everything: bool) -> Iterator[str]:
     all_told = list(steps_of(drill.timeline.rows))
     shown = all_told if everything else all_told[:MOST_ROWS]
     yield f"timeline, {_seconds(drill.timeline.end_ms)} long{'' if drill.at_rest else ', not finished then'}:"
@@ -228,9 +228,9 @@ def takes_times(command: Command) -> Command:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file")
 def drill(
     opening: Opening,
-    wishes: tuple[Wish, ...],
+    wishes: tuple[DrillActOption, ...],
     wish: Scenario,
-    wanted: Wanted,
+    wanted: WantedScenarios,
     engine: Engine,
     times: dict[str, float],
     everything: bool,
@@ -269,18 +269,18 @@ def drill(
 
 
 def _fleet(
-    opening: Opening, wanted: Wanted, engine: Engine, output: Path | None, *, unclean: bool, as_json: bool
+    opening: Opening, wanted: WantedScenarios, engine: Engine, output: Path | None, *, unclean: bool, as_json: bool
 ) -> int:
     """Scenarios that are played in time. The exit code."""
     from tui.cli import fleet as fleets  # noqa: PLC0415 - takes pyarrow
 
     assert wanted.fleet is not None
     asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
-    run = fleets.Fleet(image_of(opening), asked, engine, wanted.store)
+    run = fleets.FleetCommand(image_of(opening), asked, engine, wanted.store)
     return HURT if fleets.fleet(opening, run, wanted.limit, output, as_json=as_json) else SURVIVED
 
 
-def _played(opening: Opening, wish: Scenario, wishes: Sequence[Wish], times: dict[str, float]) -> Drill:
+def _played(opening: Opening, wish: Scenario, wishes: Sequence[DrillActOption], times: dict[str, float]) -> PlayedDrill:
     """One scenario, of brokers or of a rack."""
     if not (wishes or wish.rack is not None or wish.add_voters or wish.remove_voters):
         raise click.UsageError("nobody to kill: give --kill ID[,ID...], --rack NAME, --each-broker or one of its like")
@@ -297,7 +297,7 @@ def _played(opening: Opening, wish: Scenario, wishes: Sequence[Wish], times: dic
         raise click.UsageError(str(error)) from None
 
 
-def _check_alone(wish: Scenario, wishes: Sequence[Wish], *, everything: bool) -> None:
+def _check_alone(wish: Scenario, wishes: Sequence[DrillActOption], *, everything: bool) -> None:
     """Many scenarios are counted, not played in time."""
     if wishes or wish.rack is not None or wish.add_voters or wish.remove_voters:
         raise click.UsageError(

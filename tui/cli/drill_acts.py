@@ -37,7 +37,7 @@ class InOrder(click.Command):
         return super().parse_args(ctx, args)
 
 
-class Wish(NamedTuple):
+class DrillActOption(NamedTuple):
     """What an option says is to be done; words of controllers and folders mean something only on a cluster."""
 
     deed: Deed
@@ -98,7 +98,7 @@ def takes_wish(command: Command) -> Command:
     return with_wish
 
 
-def acts_of(image: ClusterImage, wishes: Iterable[Wish]) -> Iterator[Act]:
+def acts_of(image: ClusterImage, wishes: Iterable[DrillActOption]) -> Iterator[Act]:
     """One act for each run of wishes that are alike. Raises ScenarioError."""
     for deed, group in groupby(wishes, key=attrgetter("deed")):
         some = list(group)
@@ -110,15 +110,15 @@ def acts_of(image: ClusterImage, wishes: Iterable[Wish]) -> Iterator[Act]:
         yield Act(deed, tuple(sorted(ids)))
 
 
-def _folder(text: str) -> Wish:
+def _folder(text: str) -> DrillActOption:
     broker, colon, path = text.partition(":")
     if not (broker.isascii() and broker.isdigit() and len(broker) < 11 and colon and path):
         raise click.UsageError(f"--fail-dir: {text!r} is not BROKER:PATH, as 3:/var/lib/kafka/d1")
-    return Wish(Deed.LOSE, folders=((int(broker), path),))
+    return DrillActOption(Deed.LOSE, folders=((int(broker), path),))
 
 
-def _wish(deed: Deed) -> Callable[[str], Wish]:
-    return lambda text: Wish(deed, tuple(ids_in(deed, text)))
+def _wish(deed: Deed) -> Callable[[str], DrillActOption]:
+    return lambda text: DrillActOption(deed, tuple(ids_in(deed, text)))
 
 
 def ids_in(option: str, text: str) -> Iterator[int]:
@@ -128,9 +128,9 @@ def ids_in(option: str, text: str) -> Iterator[int]:
         yield int(word)
 
 
-_WISHES: Mapping[str, Callable[[str], Wish]] = {
+_WISHES: Mapping[str, Callable[[str], DrillActOption]] = {
     "kill": _wish(Deed.KILL),
-    "kill_controller": lambda text: Wish(Deed.KILL, controllers=text.strip()),
+    "kill_controller": lambda text: DrillActOption(Deed.KILL, controllers=text.strip()),
     "fail_dir": _folder,
     "stop": _wish(Deed.STOP),
     "start": _wish(Deed.START),
@@ -138,7 +138,7 @@ _WISHES: Mapping[str, Callable[[str], Wish]] = {
 """Parameter → what one of its values says."""
 
 
-def scenario_of(image: ClusterImage, wish: Scenario, wishes: Iterable[Wish]) -> Scenario:
+def scenario_of(image: ClusterImage, wish: Scenario, wishes: Iterable[DrillActOption]) -> Scenario:
     """What is wished for on this cluster; a rack fails first. Raises ScenarioError."""
     done = of_acts(acts_of(image, wishes))
     if wish.rack is None:

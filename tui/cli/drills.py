@@ -149,7 +149,7 @@ LISTED, LISTED_AS_JSON, MOST_LISTED = 20, 1_000, 1_000_000
 MOST_SCENARIOS, MOST_BROKERS = 1_000_000, 10_000
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedScenarios(msgspec.Struct, frozen=True):
     """The options that ask for many scenarios to be counted (`kind`) or played (`fleet`); both None: none does."""
 
     kind: Kind | None
@@ -227,13 +227,15 @@ def takes_scenarios(command: Command) -> Command:
         kind: list[Kind] = [*kinds, *(["random"] if random is not None else [])]
         if len(kind) + (fleet is not None) > 1:
             raise click.UsageError("--each-..., --random and --fleet exclude each other: ask for one at a time")
-        wanted = Wanted(kind[0] if kind else None, size, count, seed, failure_rate / 100, limit, fleet, store)
+        wanted = WantedScenarios(kind[0] if kind else None, size, count, seed, failure_rate / 100, limit, fleet, store)
         return command(wanted=wanted, **others)
 
     return with_scenarios
 
 
-def drilled(image: ClusterImage, wanted: Wanted, engine: Engine, *, unclean: bool, as_json: bool) -> tuple[bool, Any]:
+def drilled(
+    image: ClusterImage, wanted: WantedScenarios, engine: Engine, *, unclean: bool, as_json: bool
+) -> tuple[bool, Any]:
     """Whether any scenario hurts, and what to print: a document or lines. Raises click.ClickException."""
     limit = wanted.limit if wanted.limit is not None else LISTED_AS_JSON if as_json else LISTED
     assert wanted.kind is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from model.cluster.ids import release_numbers
-from model.log.dump.decoders import LEADER_CHANGE_TOLD, Decoder, as_java_prints
+from model.log.dump.decoders import LEADER_CHANGE_TOLD, LogDecoder, as_java_prints
 from model.log.dump.dump_file import dump_file
 from model.log.dump.facts import KNOWN_ENDS, DumpOptions, file_name
 from model.log.records import Damage
@@ -69,7 +69,7 @@ def dump_log(
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader who goes away ends the dump, quietly
     chosen = offsets_decoder, transaction_log_decoder, cluster_metadata_decoder  # in the order of Decoder
-    decoder = next(compress(Decoder, chosen), None)
+    decoder = next(compress(LogDecoder, chosen), None)
     contents = print_data_log or decoder is not None
     options = DumpOptions(
         deep=deep_iteration or contents,

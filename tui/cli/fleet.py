@@ -18,7 +18,7 @@ from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, FleetRe
 from model.analyses.fleets.store import (
     MOST_WORST,
     STORED_FLEET,
-    Counted,
+    CountedRows,
     FleetStore,
     Manifest,
     StoreError,
@@ -67,7 +67,7 @@ def wanted(text: str, seed: int, *, unclean: bool) -> FleetParameters:
     return FleetParameters(generators=ordered, unclean=unclean, count=count, seed=seed, every=step)
 
 
-class Fleet:
+class FleetCommand:
     """One run of the command."""
 
     def __init__(self, image: ClusterImage, asked: FleetParameters, engine: Engine, folder: Path | None) -> None:
@@ -144,7 +144,7 @@ class Fleet:
         """Scenarios that were played so far, or stored before."""
         return sum(end - begin for begin, end in self.manifest.done)
 
-    def _take(self, found: FleetResult | Counted, most: int) -> None:
+    def _take(self, found: FleetResult | CountedRows, most: int) -> None:
         if isinstance(found, FleetResult):
             self.manifest = with_counted(self.manifest, counted(found.rows, most), most)
         elif self._store is not None:
@@ -154,7 +154,7 @@ class Fleet:
 
 def fleet(
     opening: Opening,
-    run: Fleet,
+    run: FleetCommand,
     limit: int | None,
     output: Path | None,
     *,
@@ -170,7 +170,7 @@ def fleet(
     return run.hurts
 
 
-def _json_lines(opening: Opening, run: Fleet) -> Iterator[str]:
+def _json_lines(opening: Opening, run: FleetCommand) -> Iterator[str]:
     """Those that are stored already are not told again."""
     said: dict[str, Any] = msgspec.to_builtins(run.manifest)
     asked = {name: value for name, value in said.pop("asked").items() if name not in ("first", "end")}
@@ -180,7 +180,7 @@ def _json_lines(opening: Opening, run: Fleet) -> Iterator[str]:
         yield from (json_line(msgspec.to_builtins(row)) for row in rows)
 
 
-def _lines(run: Fleet, limit: int) -> Iterator[str]:
+def _lines(run: FleetCommand, limit: int) -> Iterator[str]:
     """After an interruption those of what was played by then, and then it goes on being one."""
     image, interrupted = run.image, None
     try:

@@ -30,7 +30,7 @@ from model.sources.addresses import parse_kafka_address
 from model.sources.kafka.groups import GroupSurvey
 from model.sources.kafka.polling_source import ANSWER_S, CLIENT_ID
 from model.sources.source import Source, SourceError
-from tui.cli.output import DEMO, Waiting, let_go, tell
+from tui.cli.output import DEMO, WaitIndicator, let_go, tell
 from tui.engine.messages import Opening
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ async def follow_source(source: Source, opening: Opening, see: "Callable[[Moment
 
 async def _first(news: "asyncio.Queue[Moment]", source: Source, opening: Opening) -> "Moment":
     """The first moment at which everything is known. Raises SourceError where it does not come."""
-    with Waiting(source, opening) as waiting:
+    with WaitIndicator(source, opening) as waiting:
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(waiting.look_s):

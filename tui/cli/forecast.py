@@ -15,7 +15,7 @@ from model.drills.setup_znodes import rules_of
 from model.drills.voters import is_kraft
 from model.planning.request import NewBroker
 from spark_tasks.spark_client import Engine
-from tui.cli.forecast_made import Made, Wish, document, make
+from tui.cli.forecast_made import ForecastOptions, Made, document, make
 from tui.cli.options import takes_cluster, takes_engine
 from tui.cli.output import json_line, tell
 from tui.engine.messages import Opening
@@ -28,7 +28,7 @@ MOST_ROWS = 10
 WIDTH = 100
 
 
-class Setting(click.ParamType):
+class TopicSetting(click.ParamType):
     """`TOPIC:KEY=VALUE`."""
 
     name = "setting"
@@ -41,7 +41,7 @@ class Setting(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class Added(click.ParamType):
+class AddedBroker(click.ParamType):
     """`ID:RACK`."""
 
     name = "broker"
@@ -107,7 +107,7 @@ class Limit(click.ParamType):
     "--set",
     "settings",
     metavar="TOPIC:KEY=VALUE",
-    type=Setting(),
+    type=TopicSetting(),
     multiple=True,
     help=f"also with this setting: {', '.join(SETTABLE)}; TOPIC may have *",
 )
@@ -115,7 +115,7 @@ class Limit(click.ParamType):
     "--add-broker",
     "add",
     metavar="ID[:RACK]",
-    type=Added(),
+    type=AddedBroker(),
     multiple=True,
     help="also with this broker, balanced or as --plan",
 )
@@ -173,7 +173,7 @@ def forecast(
 
     Exits 0, or 2 where --fail-above says so.
     """
-    made = make(opening, Wish(**options), engine)
+    made = make(opening, ForecastOptions(**options), engine)
     for warning in made.warnings:
         tell(warning)
     if as_json:

@@ -22,21 +22,21 @@ from model.analyses.forecast.figures import (
     HISTORIES,
     NOT_MODELLED,
     YEAR_MS,
-    Figures,
     Pair,
+    VariantFigures,
     pair_of,
     plain_values,
 )
 from model.analyses.forecast.forecast import (
     FORECAST,
-    Tally,
+    UnitSums,
     arrays_of_variants,
     is_look,
     parts,
     together,
 )
 from model.analyses.forecast.given import Setting, changed, learnt_from
-from model.analyses.forecast.playing import Help, Moment, Playing, Swing, write_tables
+from model.analyses.forecast.playing import Playing, RemedyEffect, Swing, WorstStretch, write_tables
 from model.analyses.forecast.statistics import is_within
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes, measured
@@ -54,7 +54,7 @@ SWUNG = 1_000
 """Histories for each rate at each end of what is known of it."""
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class ForecastOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options."""
 
     years: float
@@ -79,17 +79,17 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     asked: int
     horizon_ms: int
-    figures: Figures
+    figures: VariantFigures
     cluster: Cluster
-    after: Figures | None
+    after: VariantFigures | None
     pair: Pair | None
     change: str
-    actions: tuple[Help, ...]
+    actions: tuple[RemedyEffect, ...]
     swings: tuple[Swing, ...]
     warnings: tuple[str, ...]
     engine: str
     seconds: float
-    moments: tuple[Moment, ...]
+    moments: tuple[WorstStretch, ...]
     stopped: bool
     """The intervals were narrow enough before all was played."""
 
@@ -106,13 +106,13 @@ class _Players(Playing):
 
     def play(
         self, variants: Sequence[Cluster], histories: int, engine: Engine, within: float | None = None
-    ) -> tuple[Tally, str]:
+    ) -> tuple[UnitSums, str]:
         """As many as came before an interruption, or were enough, and by whom.
 
         It is asked after whole waves whether they are, else quick histories would count for more. Raises
         click.ClickException; KeyboardInterrupt where none came.
         """
-        came, look, by = list[Tally](), list[Tally](), IN_PROCESS
+        came, look, by = list[UnitSums](), list[UnitSums](), IN_PROCESS
         every = parts(histories, len(variants), partial(self.parameters, variants))
         coming = played(engine, FORECAST, arrays_of_variants(variants), lambda _: every, first=0.0, apart=False)
         try:
@@ -130,7 +130,7 @@ class _Players(Playing):
             tell("interrupted: what follows is of the histories that were played by then")
         return together(came or look), by
 
-    def is_enough(self, tally: Tally, variants: Sequence[Cluster], within: float | None) -> bool:
+    def is_enough(self, tally: UnitSums, variants: Sequence[Cluster], within: float | None) -> bool:
         """Whether the intervals of the whole cluster's minutes are within so many percent."""
         if within is None:
             return False
@@ -138,7 +138,7 @@ class _Players(Playing):
         return all(is_within(measures[name], within / 100) for name in ("leaderless", "under_min_isr"))
 
 
-def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
+def make(opening: Opening, wish: ForecastOptions, engine: Engine) -> Made:
     """Raises click.ClickException, click.UsageError, SourceError."""
     image = image_of(opening)
     sizes = sizes_for(opening.source, None) or measured(image)
@@ -148,7 +148,7 @@ def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
         raise click.ClickException(str(error)) from None
 
 
-def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) -> Made:
+def _made(image: ClusterImage, sizes: Sizes | None, wish: ForecastOptions, engine: Engine) -> Made:
     began_s = time.monotonic()
     assumed = USUAL if wish.assumed is None else assumptions.read(read_file(wish.assumed), str(wish.assumed))
     if wish.learn is not None:
@@ -177,9 +177,11 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
     )  # fmt: skip
 
 
-def _beside(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[tuple[Help, ...], tuple[Swing, ...]]:
+def _beside(
+    players: _Players, base: Cluster, wish: ForecastOptions, engine: Engine
+) -> tuple[tuple[RemedyEffect, ...], tuple[Swing, ...]]:
     """What helps, and what the answer hangs on: as far as there is time and anybody wants to know."""
-    helps: tuple[Help, ...] = ()
+    helps: tuple[RemedyEffect, ...] = ()
     swings: tuple[Swing, ...] = ()
     if wish.quick or players.interrupted:
         return helps, swings
@@ -191,18 +193,18 @@ def _beside(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tup
     return helps, swings
 
 
-def _helping(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[Help, ...]:
+def _helping(players: _Players, base: Cluster, wish: ForecastOptions, engine: Engine) -> tuple[RemedyEffect, ...]:
     found = players.actions(base)
     tally, _ = players.play([base, *(one.cluster for one in found)], min(HISTORIES, wish.histories), engine)
     return players.helping(tally, found)
 
 
-def _swung(players: _Players, wish: Wish, engine: Engine) -> tuple[Swing, ...]:
+def _swung(players: _Players, wish: ForecastOptions, engine: Engine) -> tuple[Swing, ...]:
     tally, _ = players.play(players.swung(), min(SWUNG, wish.histories), engine)
     return players.swings(tally)
 
 
-def _changed(image: ClusterImage, wish: Wish, sizes: Sizes | None) -> tuple[ClusterImage | None, str]:
+def _changed(image: ClusterImage, wish: ForecastOptions, sizes: Sizes | None) -> tuple[ClusterImage | None, str]:
     """The cluster with the plan and the settings, and what they are in words; None where nothing is to change."""
 
     def planned(path: Path) -> ClusterImage:

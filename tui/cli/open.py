@@ -62,7 +62,7 @@ def serve_dashboard(opening: Opening, address: ServeAddress) -> int:
 
 
 @dataclass(frozen=True)
-class Start:
+class RunStart:
     """How a run begins. `theme`: asked for, or empty; `folder`: where things are kept, None for nowhere."""
 
     theme: str
@@ -72,7 +72,7 @@ class Start:
 
 
 def remembering(
-    run: "Callable[..., Ended]", opening: Opening, start: Start, *, note: str, tour: bool, **look: Any
+    run: "Callable[..., Ended]", opening: Opening, start: RunStart, *, note: str, tour: bool, **look: Any
 ) -> "Ended":
     """Runs the dashboard on a cluster as it was left the last time. What broke is not kept: it might break again.
 
@@ -199,7 +199,7 @@ def dashboard(
     master = "" if spark_master == "off" or (served and _is_default("spark_master")) else spark_master
     os.environ.setdefault("TEXTUAL_FPS", "240")  # Textual's limiter at 60 makes every fifth key wait a frame or two
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "basic")  # what has just changed is bright for a moment, and no more
-    start = Start(theme or config.theme, None if served else state_folder(), fresh)
+    start = RunStart(theme or config.theme, None if served else state_folder(), fresh)
     contexts, before, note = _contexts(opening, config), opening, ""
     while True:
         link = ProcessLink(msgspec.structs.replace(opening, spark_master=master))

@@ -128,7 +128,7 @@ def begun_s() -> float:
     return click.get_current_context().meta.get(BEGUN, time.monotonic())
 
 
-class Waiting:
+class WaitIndicator:
     """Patience with one source, from the start of the command; shows progress on a terminal."""
 
     def __init__(self, source: "Source", opening: "Opening", clock_s: Callable[[], float] = time.monotonic) -> None:

@@ -12,7 +12,7 @@ from model.analyses.plans import DrillFigures, Worst
 from model.cluster.texts import brokers, counted, listed, replicas, written_at
 from model.planning.documents import above_percent
 from model.planning.layout import Balance, BrokerShare, Range
-from model.planning.plan import COSTS, Batch, Change, Pace, Plan
+from model.planning.plan import COSTS, Plan, PlanBatch, PlanPace, ReplicaChange
 from model.planning.request import PlanRequest
 from tui.cli.output import more
 from tui.engine.text import plain
@@ -220,7 +220,7 @@ def _batches(plan: Plan, everything: bool) -> Iterator[str]:
     yield from more(len(plan.batches) - len(shown))
 
 
-def _batch(batch: Batch, pace: Pace | None) -> str:
+def _batch(batch: PlanBatch, pace: PlanPace | None) -> str:
     parts = f"{counted(batch.end - batch.first, 'partition')}, {counted(batch.moves, 'copy', 'copies')}"
     if batch.bytes is None or batch.busiest_bytes is None:
         return f"{parts}, at most {batch.busiest_replicas:,} to or from a broker"
@@ -231,7 +231,7 @@ def _batch(batch: Batch, pace: Pace | None) -> str:
 _GIVEN = {"rate": "as given", "time": "what that time takes", "nothing": "assumed: say --throttle or --within"}
 
 
-def _pace(pace: Pace) -> Iterator[str]:
+def _pace(pace: PlanPace) -> Iterator[str]:
     rate = f"{pace.rate} ({bytes_text(pace.rate)}/s a broker)"
     yield f"throttle   {rate}, {_GIVEN[pace.given]}"
     yield f"time       about {duration_text(pace.seconds)}, batch after batch, if the network can carry it"
@@ -245,7 +245,7 @@ _THROTTLE = (
 )
 
 
-def _changes(changes: Sequence[Change], everything: bool) -> Iterator[str]:
+def _changes(changes: Sequence[ReplicaChange], everything: bool) -> Iterator[str]:
     shown = changes if everything else changes[:MOST_ROWS]
     yield f"{counted(len(changes), 'partition')}, in the order of the batches:"
     old = max(len(replicas(change.before)) for change in shown)

@@ -66,6 +66,6 @@ def preview(opening: Opening, engine: "Engine", as_json: bool, **options: Any) -
     """
     if options["explained"] and not options["keys"]:
         raise click.UsageError("--explain takes --group NAME: of which group?")
-    from tui.cli.preview_made import Wish, make  # noqa: PLC0415 - the assignors take a while to load
+    from tui.cli.preview_made import PreviewOptions, make  # noqa: PLC0415 - the assignors take a while to load
 
-    make(opening, Wish(**options), engine, as_json=as_json)
+    make(opening, PreviewOptions(**options), engine, as_json=as_json)

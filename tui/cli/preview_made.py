@@ -16,9 +16,9 @@ from model.analyses.previews.group_arrays import Staged, previewed, stage
 from model.analyses.previews.kernel import FIRST_PARTITIONS, PREVIEWS, waves
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import (
-    Case,
+    AssignmentFigures,
     Change,
-    Figures,
+    EstateCase,
     GroupNames,
     GroupPreview,
     PreviewParameters,
@@ -99,7 +99,7 @@ def _died(strategies: Sequence[StrategyPreview], consumers: Sequence[str]) -> It
             yield f"    {cut(plain(consumers[worst.consumer]), WIDTH - 4 - cells(had))}{had}"
 
 
-def _row(name: str, figures: Figures | None, *, moves: bool = True, used: bool = False) -> str:
+def _row(name: str, figures: AssignmentFigures | None, *, moves: bool = True, used: bool = False) -> str:
     start = f"{'*' if used else ' '} {name:<{NAME_CELLS}}"
     if figures is None:
         return f"{start}{'refuses this group':>12}"
@@ -164,7 +164,7 @@ def _sum(name: str, total: Total, refused: int | None = None, *, moves: bool = T
 CASE_CELLS = WIDTH - 42
 
 
-def _case(case: Case, groups: Sequence[GroupNames], join: int) -> str:
+def _case(case: EstateCase, groups: Sequence[GroupNames], join: int) -> str:
     change = {"rebalanced": "", "leaves": ", 1 fails", "joins": f", {join:,} join{'s' if join == 1 else ''}"}[
         case.change
     ]
@@ -199,7 +199,7 @@ def wrapped(text: str, first: str = "", indent: str = "  ") -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Wish:
+class PreviewOptions:
     """What is to be previewed, as the options have it."""
 
     keys: tuple[str, ...]
@@ -221,7 +221,7 @@ class Wish:
 class PreviewReport:
     """The result, as one object or as lines."""
 
-    def __init__(self, image: ClusterImage, staged: Staged, wish: Wish, found: Computed) -> None:
+    def __init__(self, image: ClusterImage, staged: Staged, wish: PreviewOptions, found: Computed) -> None:
         self._image, self._staged, self._wish = image, staged, wish
         self._outcome, self._partial = found.outcome, found.partial
         self._previews: Sequence[GroupPreview] = [one for result in found.results for one in result.groups]
@@ -317,7 +317,7 @@ def _refusal(lab: Lab, strategy: str) -> str:
     raise AssertionError("refused by the kernel, and answered here")
 
 
-def make(opening: Opening, wish: Wish, engine: Engine, *, as_json: bool) -> None:
+def make(opening: Opening, wish: PreviewOptions, engine: Engine, *, as_json: bool) -> None:
     """Previews and prints. Raises click.ClickException, click.UsageError (unknown names), SourceError."""
     _check_strategies(wish.strategies)
     image = _image(opening)

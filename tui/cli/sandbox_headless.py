@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.control.sandbox import RunningSandbox
 from model.sandbox.messages import SandboxEvent, SandboxOptions, SandboxState, uses
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import first_topics
@@ -34,7 +34,7 @@ async def serve(options: SandboxOptions, scenario: Path | None) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
             loop.add_signal_handler(number, _end, told, f"{number.name} came")
     _watch_owner(loop, told)
-    sandbox = Sandbox(options, _tell, _ignore)
+    sandbox = RunningSandbox(options, _tell, _ignore)
     serving = asyncio.Event()
     work = asyncio.create_task(_work(sandbox, options, scenario, serving))
     try:
@@ -49,7 +49,7 @@ async def serve(options: SandboxOptions, scenario: Path | None) -> int:
         await sandbox.close()
 
 
-async def _work(sandbox: Sandbox, options: SandboxOptions, scenario: Path | None, serving: asyncio.Event) -> int:
+async def _work(sandbox: RunningSandbox, options: SandboxOptions, scenario: Path | None, serving: asyncio.Event) -> int:
     ready = await sandbox.start()
     serving.set()
     _print(ready)

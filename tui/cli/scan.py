@@ -18,12 +18,12 @@ from model.analyses.scans.combining import SCAN
 from model.analyses.scans.findings import MEANINGS, SEVERITY, Severity
 from model.analyses.scans.folders import NothingToScanError, ScanParameters, find_logs
 from model.analyses.scans.result import (
-    Finding,
+    Distribution,
+    LogFinding,
     LogFolderScan,
-    Measures,
+    LogMeasures,
     PartitionScan,
     ScanResult,
-    Spread,
     TopicScan,
     worst,
 )
@@ -113,7 +113,7 @@ def _row(name: str, numbers: Sequence[str], bad: str = "") -> Iterator[str]:
     yield f"{pad(name, _NAME)}{columns} {bad}".rstrip()
 
 
-def _cells(measured: Measures) -> tuple[str, str, str, str, str]:
+def _cells(measured: LogMeasures) -> tuple[str, str, str, str, str]:
     codec = measured.codecs[0].codec if measured.codecs else ""
     if measured.compression_ratio is not None:
         codec = f"{codec} {measured.compression_ratio:.1f}x"
@@ -189,7 +189,7 @@ def _totals(result: ScanResult) -> Iterator[str]:
         yield _fact("offset gaps", f"{whole.gaps:,}, {whole.missing_offsets:,} offsets, compaction's included")
 
 
-def _time_facts(whole: Measures) -> Iterator[str]:
+def _time_facts(whole: LogMeasures) -> Iterator[str]:
     facts = (
         (whole.late_batches, f"{_batches(whole.late_batches)} late, by up to {_duration(whole.latest_by_ms)}"),
         (whole.late_segments, f"{counted(whole.late_segments, 'segment')} older than one before them"),
@@ -224,7 +224,7 @@ def _findings(result: ScanResult, everything: bool) -> Iterator[str]:
         yield from _meanings([kind for kind in result.counts if kind in told])
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _finding(finding: LogFinding) -> Iterator[str]:
     place = "" if finding.position is None else f" at byte {finding.position:,}"
     extent = "" if finding.size is None else f", {counted(finding.size, 'byte')}"
     text = plain(f"{finding.severity.value} {finding.kind}{place}{extent}: {finding.cause}")
@@ -246,11 +246,11 @@ def _meanings(kinds: Sequence[str]) -> Iterator[str]:
         yield from wrap(f"{', '.join(same)}: {meaning}", WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-def _spread(spread: Spread) -> str:
+def _spread(spread: Distribution) -> str:
     return f"{spread.smallest:,} to {spread.largest:,}, median {spread.median:,}, mean {spread.mean:,.1f}"
 
 
-def _bars(name: str, spread: Spread) -> Iterator[str]:
+def _bars(name: str, spread: Distribution) -> Iterator[str]:
     most = max((number for _, number in spread.histogram), default=0)
     for place, (limit, number) in enumerate(spread.histogram):
         low, high = limit // 2, limit - 1
@@ -263,7 +263,7 @@ def _batches(number: int) -> str:
     return counted(number, "batch", "batches")
 
 
-def _codecs(whole: Measures) -> str:
+def _codecs(whole: LogMeasures) -> str:
     total = sum(share.bytes for share in whole.codecs)
     shares = [f"{share.codec} {share.bytes / max(total, 1):.0%}{_times(share.ratio)}" for share in whole.codecs]
     ratio = "" if whole.compression_ratio is None else f"; compressed {whole.compression_ratio:.2f} times smaller"

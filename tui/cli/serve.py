@@ -79,7 +79,7 @@ PATIENCE_S = 10.0
 """How long a session waits for another's end, and has to end itself."""
 
 
-class Session(AppService):
+class ServedTab(AppService):
     """One tab's process. When it has ended the tab is told, and when the tab is closed it ends."""
 
     login: Collection[str] = ()
@@ -170,7 +170,7 @@ class DashboardServer(Server):
     async def _session(self, request: web.Request) -> web.WebSocketResponse:
         websocket = web.WebSocketResponse(heartbeat=15, timeout=2.0)
         await websocket.prepare(request)
-        session = Session(
+        session = ServedTab(
             self.command,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,

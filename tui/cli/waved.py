@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from model.analyses import AnalysisError
-from model.analyses.analysis import Analysis, Arrays, Course, Wave
+from model.analyses.analysis import Analysis, Arrays, RunInProcess, Wave
 from model.analyses.engine_costs import KeptCosts, takes_long, work_of
 from spark_tasks.engines import OnProgress, costs_file, engines_of
 from spark_tasks.messages import JobFailed, SparkLost
@@ -110,7 +110,7 @@ def computed(
     Raises click.ClickException; KeyboardInterrupt where nothing came.
     """
     try:
-        work = work_of(Course(analysis, arrays, parameters))
+        work = work_of(RunInProcess(analysis, arrays, parameters))
     except AnalysisError as error:
         raise click.ClickException(str(error)) from None
     if not takes_long(KeptCosts(costs_file()).costs, work):

@@ -12,7 +12,7 @@ import msgspec
 
 from model.actions.partitions import ELECTION_PATH, elect_preferred
 from model.actions.proposal import ActionRefused, Proposal
-from model.actions.reassignment import Asked, RunState
+from model.actions.reassignment import OperatorDecided, RunState
 from model.actions.reassignment_run import decide, started
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
@@ -25,11 +25,11 @@ from tui.engine.proposing import basis_of, drills_said, proposal_of, rate_of, sh
 from tui.engine.queries import ProposalText
 from tui.engine.way_in import Way, carried_out, proposed, run_of
 
-WORDS: Mapping[str, Asked] = {
-    "pause": Asked("pause"),
-    "go": Asked("go"),
-    "cancel": Asked("cancel"),
-    "rollback": Asked("roll-back"),
+WORDS: Mapping[str, OperatorDecided] = {
+    "pause": OperatorDecided("pause"),
+    "go": OperatorDecided("go"),
+    "cancel": OperatorDecided("cancel"),
+    "rollback": OperatorDecided("roll-back"),
 }
 """What can be said of a reassignment."""
 
@@ -39,7 +39,7 @@ class Pending(msgspec.Struct, frozen=True):
 
     proposal: Proposal
     state: RunState | None = None
-    asked: Asked | None = None
+    asked: OperatorDecided | None = None
 
 
 class ActionService:
@@ -54,7 +54,7 @@ class ActionService:
         self._image = image
         self._jobs = jobs
         self._pending: Pending | None = None
-        self._asked: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[OperatorDecided | None] = queue.SimpleQueue()
         self._running: asyncio.Task[None] | None = None
 
     async def propose(self, query: ProposalText, plan: Plan | None) -> TextAnswer:
@@ -129,7 +129,7 @@ class ActionService:
             self._asked.put(WORDS[word])
             return {"pause": "no new batch begins", "go": "it goes on"}[word]
         if self._is_running and (rate := rate_of(word)):
-            self._asked.put(Asked("throttle", rate))
+            self._asked.put(OperatorDecided("throttle", rate))
             return f"the throttle becomes {rate:,} B/s a broker"
         if word in WORDS and last is not None and (is_open or word == "rollback"):
             state, proposal = proposed(decide(last, WORDS[word]).state, way)
@@ -177,15 +177,15 @@ class _Left(Exception):  # noqa: N818 - it is no error
 class _Wishes:
     """What the operator wants meanwhile; esc, which stops jobs, is a pause."""
 
-    def __init__(self, asked: "queue.SimpleQueue[Asked | None]", job: Job) -> None:
+    def __init__(self, asked: "queue.SimpleQueue[OperatorDecided | None]", job: Job) -> None:
         self._asked = asked
         self._job = job
         self._is_paused = False
 
-    def __call__(self, wait_s: float) -> Iterable[Asked]:
+    def __call__(self, wait_s: float) -> Iterable[OperatorDecided]:
         if self._job.is_stopped() and not self._is_paused:
             self._is_paused = True
-            yield Asked("pause")
+            yield OperatorDecided("pause")
         try:
             asked = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
         except queue.Empty:

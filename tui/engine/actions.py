@@ -15,7 +15,7 @@ class CommandError(ValueError):
     """A command that cannot be understood; the message is one line."""
 
 
-class Registered(NamedTuple):
+class RegisteredScreen(NamedTuple):
     """A screen: its name within, its title, its key, what it is for, and whether its tab is always there."""
 
     name: str
@@ -25,21 +25,21 @@ class Registered(NamedTuple):
     is_tab: bool = True
 
 
-REGISTRY: tuple[Registered, ...] = (
-    Registered("overview", "Overview", "1", "is it healthy, what changed"),
-    Registered("znodes", "Znodes", "2", "the tree in ZooKeeper, as it is"),
-    Registered("partitions", "Partitions", "3", "who leads, who is in sync"),
-    Registered("consumers", "Consumers", "4", "who owns what, who is idle, who lags"),
-    Registered("lab", "Lab", "5", "assignment strategies side by side"),
-    Registered("drill", "Drill", "6", "what happens if brokers fail, on a copy"),
-    Registered("sweep", "Sweep", "7", "which failures hurt most: brokers, pairs, racks"),
-    Registered("sandbox", "Sandbox", "8", "break a real cluster: kill, pause, cut; and undo it"),
-    Registered("plans", "Plans", "9", "where replicas should be, and what it costs"),
-    Registered("controller", "Brokers", "b", "brokers, the controller, its epochs, pending work"),
-    Registered("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
-    Registered("events", "Events", "i", "what happened; enter goes back to that moment"),
-    Registered("history", "History", "I", "what a recording tells of days and months", is_tab=False),
-    Registered("forecast", "Forecast", "w", "minutes a year without a leader, and what helps", is_tab=False),
+REGISTRY: tuple[RegisteredScreen, ...] = (
+    RegisteredScreen("overview", "Overview", "1", "is it healthy, what changed"),
+    RegisteredScreen("znodes", "Znodes", "2", "the tree in ZooKeeper, as it is"),
+    RegisteredScreen("partitions", "Partitions", "3", "who leads, who is in sync"),
+    RegisteredScreen("consumers", "Consumers", "4", "who owns what, who is idle, who lags"),
+    RegisteredScreen("lab", "Lab", "5", "assignment strategies side by side"),
+    RegisteredScreen("drill", "Drill", "6", "what happens if brokers fail, on a copy"),
+    RegisteredScreen("sweep", "Sweep", "7", "which failures hurt most: brokers, pairs, racks"),
+    RegisteredScreen("sandbox", "Sandbox", "8", "break a real cluster: kill, pause, cut; and undo it"),
+    RegisteredScreen("plans", "Plans", "9", "where replicas should be, and what it costs"),
+    RegisteredScreen("controller", "Brokers", "b", "brokers, the controller, its epochs, pending work"),
+    RegisteredScreen("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
+    RegisteredScreen("events", "Events", "i", "what happened; enter goes back to that moment"),
+    RegisteredScreen("history", "History", "I", "what a recording tells of days and months", is_tab=False),
+    RegisteredScreen("forecast", "Forecast", "w", "minutes a year without a leader, and what helps", is_tab=False),
 )
 
 

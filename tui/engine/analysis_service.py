@@ -21,7 +21,7 @@ from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
 from spark_tasks.spark_client import EngineResult
 from tui.engine.analysis_work import worked_out
 from tui.engine.jobs import STOPPED, AnalysisAnswer
-from tui.engine.listing import Memory, Page, loaded, shown
+from tui.engine.listing import AnswerMemo, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.planned import kept_plan, written
 from tui.engine.queries import WritePlan
@@ -74,7 +74,7 @@ class AnalysisService:
         self._image = image
         self._news = news
         self._engines = Engines(master, news, kept, options=SparkOptions(nice=NICE))
-        self._memory = Memory()
+        self._memory = AnswerMemo()
         self._drawing = asyncio.Lock()
         self._looks: dict[Question, AnalysisAnswer] = {}
         self._tasks: dict[Question, asyncio.Task[None]] = {}

@@ -53,7 +53,7 @@ class BadValue(Exception):  # noqa: N818 - reads as a fact
     """A value this field cannot be compared with; the message says what it takes."""
 
 
-class Field(Protocol):
+class ListField(Protocol):
     """A column of a list."""
 
     def matching(self, wanted: Predicate) -> Flags:
@@ -222,7 +222,7 @@ class Searched:
     """What a filter is asked of: `count` rows, their fields by name, and which of these the operator sees."""
 
     count: int
-    fields: Mapping[str, Field]
+    fields: Mapping[str, ListField]
     shown: Sequence[str]
 
 

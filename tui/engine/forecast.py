@@ -19,7 +19,7 @@ from model.analyses.forecast.figures import (
     span as told,
 )
 from model.analyses.forecast.lockstep import MEASURES
-from model.analyses.forecast.playing import Moment, compared
+from model.analyses.forecast.playing import WorstStretch, compared
 from model.analyses.forecast.statistics import Estimate
 from model.cluster.texts import listed
 from model.drills.voters import not_forecast
@@ -27,7 +27,7 @@ from tui.engine import glyphs
 from tui.engine.filters import Numbers, Texts, whole_numbers
 from tui.engine.forecast_played import ForecastSoFar
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.listing import AnswerMemo, Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import drawn, heat
 from tui.engine.queries import (
@@ -167,10 +167,10 @@ MOMENT_COLUMNS = (
 )
 
 
-def forecast_moments(look: AnalysisAnswer, query: ForecastMomentList, _: object, memory: Memory) -> Listing:
+def forecast_moments(look: AnalysisAnswer, query: ForecastMomentList, _: object, memory: AnswerMemo) -> Listing:
     """The worst first; a row's key is what is played, as a drill has it."""
     so_far: ForecastSoFar | None = look.result
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[WorstStretch, ...] = ()
     if so_far is not None and query.scope:
         moments = memory.recall(query.name, (so_far, query.scope), lambda: so_far.moments_of(query.scope))
     moments = tuple({one.scenario: one for one in reversed(moments) if one.scenario}.values())[::-1]

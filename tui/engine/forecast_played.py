@@ -15,19 +15,19 @@ import msgspec
 from model.analyses.analysis import Wave
 from model.analyses.forecast.assumptions import USUAL, Rate
 from model.analyses.forecast.clusters import Cluster
-from model.analyses.forecast.figures import HISTORIES, YEAR_MS, Figures, Pair, TopicFigures, pair_of, scaled
+from model.analyses.forecast.figures import HISTORIES, YEAR_MS, Pair, TopicFigures, VariantFigures, pair_of, scaled
 from model.analyses.forecast.forecast import (
     FORECAST,
     PILOT,
     ForecastParameters,
-    Tally,
+    UnitSums,
     arrays_of_variants,
     is_look,
     parts,
     together,
 )
 from model.analyses.forecast.given import changed
-from model.analyses.forecast.playing import Help, Moment, Playing, Swing, topic_pairs
+from model.analyses.forecast.playing import Playing, RemedyEffect, Swing, WorstStretch, topic_pairs
 from model.analyses.forecast.statistics import Estimate
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes
@@ -42,21 +42,21 @@ from tui.engine.sheets import duration_text
 class ForecastSoFar(msgspec.Struct, frozen=True, kw_only=True):
     """A forecast as far as it is played."""
 
-    figures: Figures
+    figures: VariantFigures
     asked: int
     """Histories in all."""
     seed: int
     detect_s: float
     rates: tuple[Rate, ...]
-    moments_of: Callable[[str], tuple[Moment, ...]]
+    moments_of: Callable[[str], tuple[WorstStretch, ...]]
     """The worst moments of a topic, which are played once more for that; empty: of all topics together."""
     change: str = ""
     """What is changed in the cluster that is played beside this one; empty: there is none."""
-    after: Figures | None = None
+    after: VariantFigures | None = None
     pair: Pair | None = None
     pairs: Mapping[str, Pair] = {}
     """By topic."""
-    helps: tuple[Help, ...] = ()
+    helps: tuple[RemedyEffect, ...] = ()
     swings: tuple[Swing, ...] = ()
 
     def fewer(self, topic: TopicFigures, measure: str) -> Estimate:
@@ -89,7 +89,7 @@ class _Play:
         self._rest = min(HISTORIES, asked) * (1 + ACTIONS_MEANT), SWUNG * playing.swings_count
         self.left = 0.0
 
-    async def waves(self) -> AsyncIterator[tuple[ForecastParameters, Tally]]:
+    async def waves(self) -> AsyncIterator[tuple[ForecastParameters, UnitSums]]:
         """Of the cluster, and of what is to be played beside it. Raises what the engine raises."""
         parameters = partial(self.playing.parameters, self.variants)
         every = parts(self.asked, len(self.variants), parameters, sum(self._rest))
@@ -97,13 +97,13 @@ class _Play:
             self.left = wave.left
             yield wave.parameters, tally
 
-    async def _beside(self, variants: Sequence[Cluster], count: int) -> Tally:
+    async def _beside(self, variants: Sequence[Cluster], count: int) -> UnitSums:
         """Fewer histories, all of them at once."""
         cost = float(count * len(variants))
         wave = Wave(self.playing.parameters(variants, 0, count), cost, max(self.left - cost, 0.0))
         return await self.run.play(FORECAST, arrays_of_variants(variants), wave)
 
-    def so_far(self, came: Sequence[Tally]) -> ForecastSoFar:
+    def so_far(self, came: Sequence[UnitSums]) -> ForecastSoFar:
         """What these histories come to."""
         playing, variants, tally = self.playing, self.variants, together(came)
         both = [playing.figures(tally, variants, number) for number in range(len(variants))]
@@ -117,7 +117,7 @@ class _Play:
             pairs=topic_pairs(tally, playing.topics, playing.horizon_ms) if is_changed else {},
         )  # fmt: skip
 
-    async def helps(self) -> tuple[Help, ...]:
+    async def helps(self) -> tuple[RemedyEffect, ...]:
         """What could be done, played beside the cluster as it is."""
         actions = await asyncio.to_thread(self.playing.actions, self.base)
         variants = [self.base, *(one.cluster for one in actions)]
@@ -170,7 +170,7 @@ async def _played(
         return _Play(question.histories, Playing(images, USUAL, YEAR_MS, sizes), change, run)
 
     play = await asyncio.to_thread(begun)
-    so_far, helps, came = None, tuple[Help, ...](), list[Tally]()
+    so_far, helps, came = None, tuple[RemedyEffect, ...](), list[UnitSums]()
 
     def tell(known: ForecastSoFar, next_one: str) -> None:
         part(known, run.so_far(None).engine, play.progress(next_one))

@@ -15,6 +15,7 @@ from tui.engine.actions import ACTIONS, Action
 from tui.engine.keymap import other_signs
 from tui.engine.messages import (
     NOBODY,
+    ActionRequest,
     HeaderFacts,
     ListQuery,
     Opening,
@@ -23,7 +24,6 @@ from tui.engine.messages import (
     TextQuery,
     TimeAnswer,
     TimeQuery,
-    Wish,
 )
 from tui.engine.rows import Window
 
@@ -57,7 +57,7 @@ class DataLink(Protocol):
         """Lines about a thing. Raises DataLost."""
         ...
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         """Breaks or mends something in the sandbox; the sentence that says what was done. Raises DataLost."""
         ...
 
@@ -102,7 +102,7 @@ class ProcessLink:
     async def text(self, query: TextQuery) -> TextAnswer:
         return await self._child.ask(query, TextAnswer)
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         return (await self._child.ask(wish, TextAnswer)).title
 
     async def moment(self, query: TimeQuery) -> TimeAnswer:
@@ -115,7 +115,7 @@ class ProcessLink:
         """Whether the process may have servers to end, something to write, or keys to take off the disk again."""
         opening = self._opening
         opens_with_keys = not self._is_heard and opening.login != NOBODY
-        wishes = any(isinstance(each, Wish) for each in self._child.unanswered)
+        wishes = any(isinstance(each, ActionRequest) for each in self._child.unanswered)
         return not opening.source or opening.is_demo or opening.allow_writes or opens_with_keys or wishes
 
 
@@ -163,7 +163,7 @@ class RemappedLink:
         lines = tuple(tuple((self._shown(*part), part[1]) for part in line) for line in answer.lines)
         return msgspec.structs.replace(answer, lines=lines, plain=self._said(answer.plain))
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         return self._said(await self._link.wish(wish))
 
     async def moment(self, query: TimeQuery) -> TimeAnswer:

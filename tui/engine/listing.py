@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from model.cluster.topic_image import Longs
-from tui.engine.filters import BadFilter, Field, Searched, depends_on_time, matching_rows
+from tui.engine.filters import BadFilter, ListField, Searched, depends_on_time, matching_rows
 from tui.engine.messages import Answer, ListQuery, TextQuery
 from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Span, Window
 
@@ -117,7 +117,7 @@ Order = Longs | range
 
 
 @dataclass
-class Memory:
+class AnswerMemo:
     """Answers kept for as long as what they were made from is still the very same; one for each name."""
 
     _kept: dict[str, tuple[tuple[object, ...], Any]] = field(default_factory=dict[str, tuple[tuple[object, ...], Any]])
@@ -145,7 +145,7 @@ class Listing:
     """A list before it is filtered, in its own order. Fields are made only when a question needs them."""
 
     count: int
-    fields: Callable[[], Mapping[str, Field]]
+    fields: Callable[[], Mapping[str, ListField]]
     shown: Sequence[str]
     """Fields that a plain word of a filter is looked for in: the columns on the screen."""
     row: Callable[[int], Row]
@@ -165,7 +165,7 @@ class Listing:
     """Fields whose values are names of things → all there are, whether or not a row is about them."""
 
     @cached_property
-    def all_fields(self) -> Mapping[str, Field]:
+    def all_fields(self) -> Mapping[str, ListField]:
         return self.fields()
 
 
@@ -174,7 +174,7 @@ def place_in(keys: Sequence[str]) -> Callable[[str], int]:
     return lambda key: keys.index(key) if key in keys else -1
 
 
-def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name: str = "") -> Window:
+def window(listing: Listing, query: ListQuery, memory: AnswerMemo, now_ms: int, name: str = "") -> Window:
     """The rows asked for. `name`: what they are remembered by, where that is not the list's own name."""
     order, error = rows_in_order(listing, query, memory, now_ms, name)
     first = max(0, min(query.first, len(order) - query.count))
@@ -204,7 +204,7 @@ def loaded(page: Page | str) -> Page:
     return getattr(import_module(f"tui.engine.{module}"), name)
 
 
-def shown(page: Page, source: object, query: ListQuery | TextQuery, now_ms: int, memory: Memory) -> Answer:
+def shown(page: Page, source: object, query: ListQuery | TextQuery, now_ms: int, memory: AnswerMemo) -> Answer:
     """What a page has to show."""
     found = page(source, query, now_ms, memory)
     if not isinstance(found, Listing):
@@ -213,7 +213,9 @@ def shown(page: Page, source: object, query: ListQuery | TextQuery, now_ms: int,
     return window(found, query, memory, now_ms)
 
 
-def rows_in_order(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name: str = "") -> tuple[Order, str]:
+def rows_in_order(
+    listing: Listing, query: ListQuery, memory: AnswerMemo, now_ms: int, name: str = ""
+) -> tuple[Order, str]:
     """Indices of the rows that match, in the order asked for; with a bad filter those of the last good one, and why."""
     name = name or query.name
     good = f"{name} {query.form[0]}"
@@ -226,7 +228,7 @@ def rows_in_order(listing: Listing, query: ListQuery, memory: Memory, now_ms: in
     return order, ""
 
 
-def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name: str) -> Order:
+def _remembered(listing: Listing, query: ListQuery, memory: AnswerMemo, now_ms: int, name: str) -> Order:
     second = now_ms // 1000 if depends_on_time(query.filter) else 0
     asked = (*query.form, query.filter, query.sort, query.reverse, listing.count, second)
 

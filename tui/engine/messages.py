@@ -200,14 +200,14 @@ class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
     """Cells in which none of its lines would be broken, however wide it was asked for; 0: as its lines are."""
 
 
-class Wish(msgspec.Struct, frozen=True, tag=True):
+class ActionRequest(msgspec.Struct, frozen=True, tag=True):
     """Something to break or to mend in the sandbox, a file to write, a mark to make.
 
     The answer is a sentence that says what was done, or why not.
     """
 
 
-class StopJobs(Wish, frozen=True):
+class StopJobs(ActionRequest, frozen=True):
     """Ends what is under way."""
 
 
@@ -237,7 +237,7 @@ class TimeAnswer(msgspec.Struct, frozen=True, array_like=True):
     header: HeaderFacts = HeaderFacts()
 
 
-Query = ListQuery | TextQuery | Wish | TimeQuery
+Query = ListQuery | TextQuery | ActionRequest | TimeQuery
 Answer = Window | TextAnswer | TimeAnswer
 
 

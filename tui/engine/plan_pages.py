@@ -13,11 +13,11 @@ from model.analyses.plans import DrillFigures, Worst
 from model.cluster.ids import KafkaGeneration
 from model.cluster.texts import counted, listed, replicas
 from model.planning import documents
-from model.planning.plan import Batch, Change, Plan
+from model.planning.plan import Plan, PlanBatch, ReplicaChange
 from tui.engine.glyphs import bars, paired
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.messages import TextAnswer
-from tui.engine.planned import Planned, kept_batches, kept_changes, plan_in
+from tui.engine.planned import PlannedDrills, kept_batches, kept_changes, plan_in
 from tui.engine.queries import PlanReviewText, PlanText
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span
@@ -148,7 +148,7 @@ def _hurt(worst: Worst | None) -> str:
     return "-" if worst is None else f"{worst.hurt:,}{' NO QUORUM' * worst.quorum_lost}"
 
 
-def _running(sheet: Sheet, plan: Plan, kept: tuple[Batch, ...]) -> None:
+def _running(sheet: Sheet, plan: Plan, kept: tuple[PlanBatch, ...]) -> None:
     sheet.gap()
     if plan.batches:
         busiest = max(batch.busiest_replicas for batch in plan.batches)
@@ -194,7 +194,7 @@ MOST_IN_A_FILE = 5_000
 def plan_review(look: AnalysisAnswer, query: PlanReviewText, *_: object) -> TextAnswer:
     """Of the batch in `key`, or of all that are in; `view` is changes, verdict, forward or rollback."""
     sheet = Sheet(query.view or "changes", query.width)
-    if not isinstance(look.result, Planned):
+    if not isinstance(look.result, PlannedDrills):
         return sheet.say(look.note or "no plan yet: enter makes one").answer()
     if look.stale:
         sheet.draw(*STALE)
@@ -205,7 +205,9 @@ def plan_review(look: AnalysisAnswer, query: PlanReviewText, *_: object) -> Text
     return _FORMS.get(query.view, _changes)(sheet, look, look.result, name, changes)
 
 
-def _changes(sheet: Sheet, _: AnalysisAnswer, planned: Planned, name: str, changes: tuple[Change, ...]) -> TextAnswer:
+def _changes(
+    sheet: Sheet, _: AnalysisAnswer, planned: PlannedDrills, name: str, changes: tuple[ReplicaChange, ...]
+) -> TextAnswer:
     copies = counted(sum(len(change.added) for change in changes), "copy", "copies")
     sheet.say(f"{name}: {counted(len(changes), 'partition')}, {copies}{_size(changes)}", "heading")
     leaders = sum(change.before[:1] != change.after[:1] for change in changes)
@@ -226,13 +228,13 @@ def _changes(sheet: Sheet, _: AnalysisAnswer, planned: Planned, name: str, chang
     return sheet.answer()
 
 
-def _size(changes: tuple[Change, ...]) -> str:
+def _size(changes: tuple[ReplicaChange, ...]) -> str:
     sizes = [None if change.bytes is None else change.bytes * len(change.added) for change in changes]
     known = [size for size in sizes if size is not None]
     return f", {sum(known) / 1e9:,.2f} GB" if known and len(known) == len(sizes) else ""
 
 
-def _what(change: Change) -> str:
+def _what(change: ReplicaChange) -> str:
     words = [f"copy to {_brokers(change.added)}"] if change.added else []
     if change.before[:1] != change.after[:1]:
         words.append(f"leader {_brokers(change.before[:1]) or 'none'} > {_brokers(change.after[:1])}")
@@ -244,7 +246,9 @@ def _brokers(ids: tuple[int, ...]) -> str:
     return " ".join(f"b{broker}" for broker in ids)
 
 
-def _verdict(sheet: Sheet, look: AnalysisAnswer, planned: Planned, _: str, __: tuple[Change, ...]) -> TextAnswer:
+def _verdict(
+    sheet: Sheet, look: AnalysisAnswer, planned: PlannedDrills, _: str, __: tuple[ReplicaChange, ...]
+) -> TextAnswer:
     assert isinstance(look.question, PlanQuestion)
     if look.question.left_out:
         out = listed(look.question.left_out)
@@ -287,8 +291,10 @@ def _leaders(sheet: Sheet, plan: Plan) -> None:
         sheet.fact(f"b{share.broker}", f"{then:>7,} > {share.leaders:,}", "" if then == share.leaders else "changed")
 
 
-def _file(make: Callable[[Plan, tuple[Change, ...]], str]) -> Callable[..., TextAnswer]:
-    def form(sheet: Sheet, _: AnalysisAnswer, planned: Planned, name: str, changes: tuple[Change, ...]) -> TextAnswer:
+def _file(make: Callable[[Plan, tuple[ReplicaChange, ...]], str]) -> Callable[..., TextAnswer]:
+    def form(
+        sheet: Sheet, _: AnalysisAnswer, planned: PlannedDrills, name: str, changes: tuple[ReplicaChange, ...]
+    ) -> TextAnswer:
         if not changes:
             return sheet.say("every batch is left out").answer()
         if len(changes) > MOST_IN_A_FILE:

@@ -12,11 +12,11 @@ import numpy as np
 
 from model.cluster.cluster_image import ClusterImage, state_in
 from model.planning.layout import BrokerShare
-from model.planning.plan import Change, Plan
-from tui.engine.filters import Field, Texts
+from model.planning.plan import Plan, ReplicaChange
+from tui.engine.filters import ListField, Texts
 from tui.engine.glyphs import paired, scale
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.listing import AnswerMemo, Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import heat
 from tui.engine.planned import kept_changes, plan_in
@@ -46,7 +46,7 @@ class Sides:
         return max((getattr(share, field) or 0 for share in shares), default=0)
 
 
-def plan_brokers(look: AnalysisAnswer, query: PlanBrokerList, _: int, memory: Memory) -> Listing:
+def plan_brokers(look: AnalysisAnswer, query: PlanBrokerList, _: int, memory: AnswerMemo) -> Listing:
     """Every broker that there is, or will be."""
     question = look.question
     assert isinstance(question, PlanQuestion)
@@ -60,7 +60,7 @@ def plan_brokers(look: AnalysisAnswer, query: PlanBrokerList, _: int, memory: Me
     columns = _columns(query.width, sides, is_planned=plan_in(look) is not None, has_fates=any(fates))
     bar = columns[BAR].width
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "id": Texts(lambda: [str(broker) for broker in ids]),
             "rack": Texts(lambda: [racks[broker] for broker in ids]),
@@ -188,7 +188,7 @@ class Copies:
         return short(amount) if amount else "."
 
 
-def copies_of(changes: Sequence[Change], image: ClusterImage) -> Copies:
+def copies_of(changes: Sequence[ReplicaChange], image: ClusterImage) -> Copies:
     """What is copied from whom to whom."""
     copied = [change for change in changes if change.added]
     are_bytes = all(change.bytes is not None for change in copied)
@@ -200,7 +200,7 @@ def copies_of(changes: Sequence[Change], image: ClusterImage) -> Copies:
     return Copies(table, are_bytes)
 
 
-def _sender(change: Change, image: ClusterImage) -> int:
+def _sender(change: ReplicaChange, image: ClusterImage) -> int:
     state = state_in(image, change.name)
     leaders = () if state is None else (state.leader,)
     return next((broker for broker in (*leaders, *change.before) if broker in image.brokers), -1)
@@ -222,7 +222,7 @@ CELL, NAMES = 6, 8
 REST = -2
 
 
-def plan_matrix(look: AnalysisAnswer, query: PlanMatrix, _: int, memory: Memory) -> TextAnswer:
+def plan_matrix(look: AnalysisAnswer, query: PlanMatrix, _: int, memory: AnswerMemo) -> TextAnswer:
     """Rows send, columns receive. Where not all have room the heaviest have, and the rest is added up."""
     changes = kept_changes(look)
     if plan_in(look) is None:

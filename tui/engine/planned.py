@@ -16,8 +16,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted, replicas
 from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
-from model.planning.plan import Batch, Change, Plan, applied
-from tui.engine.filters import Field, Texts
+from model.planning.plan import Plan, PlanBatch, ReplicaChange, applied
+from tui.engine.filters import ListField, Texts
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.listing import Listing, place_in
 from tui.engine.queries import WritePlan
@@ -25,27 +25,27 @@ from tui.engine.questions import PlanQuestion
 from tui.engine.rows import Column, Row, line, span
 
 
-class Planned(NamedTuple):
+class PlannedDrills(NamedTuple):
     """`drills`: before and after; None where no drill can be made of the cluster."""
 
     plan: Plan
     drills: tuple[DrillFigures, DrillFigures] | None
 
 
-def planned(image: ClusterImage, plan: Plan) -> Planned:
+def planned(image: ClusterImage, plan: Plan) -> PlannedDrills:
     """A plan for this image."""
     try:
-        return Planned(plan, (figures_of(image), figures_of(applied(image, plan))))
+        return PlannedDrills(plan, (figures_of(image), figures_of(applied(image, plan))))
     except AnalysisError:
-        return Planned(plan, None)
+        return PlannedDrills(plan, None)
 
 
 def plan_in(look: AnalysisAnswer) -> Plan | None:
     """The plan that a look has, if any."""
-    return look.result.plan if isinstance(look.result, Planned) else None
+    return look.result.plan if isinstance(look.result, PlannedDrills) else None
 
 
-def kept_batches(look: AnalysisAnswer) -> tuple[Batch, ...]:
+def kept_batches(look: AnalysisAnswer) -> tuple[PlanBatch, ...]:
     """The batches of its plan that the operator did not leave out."""
     plan, question = plan_in(look), look.question
     if plan is None or not isinstance(question, PlanQuestion):
@@ -58,14 +58,14 @@ def kept_plan(look: AnalysisAnswer) -> Plan | None:
     plan = plan_in(look)
     if plan is None:
         return None
-    kept, batches = kept_batches(look), list[Batch]()
+    kept, batches = kept_batches(look), list[PlanBatch]()
     for batch in kept:
         first = batches[-1].end if batches else 0
         batches.append(msgspec.structs.replace(batch, first=first, end=first + batch.end - batch.first))
     return msgspec.structs.replace(plan, changes=kept_changes(look), batches=tuple(batches))
 
 
-def kept_changes(look: AnalysisAnswer) -> tuple[Change, ...]:
+def kept_changes(look: AnalysisAnswer) -> tuple[ReplicaChange, ...]:
     """The changes of those batches, in the plan's order."""
     plan = plan_in(look)
     return () if plan is None else tuple(c for b in kept_batches(look) for c in plan.changes[b.first : b.end])
@@ -81,7 +81,7 @@ def written(look: AnalysisAnswer, wish: WritePlan) -> str:
     path = typed_path(wish.path)
     if path.suffix != ".json":
         return f"{path}: the name of a plan ends in .json"
-    parts: Sequence[tuple[str, Sequence[Change]]] = [("", changes)]
+    parts: Sequence[tuple[str, Sequence[ReplicaChange]]] = [("", changes)]
     if wish.by_batch:
         digits = len(str(len(plan.batches)))
         parts = [(f"-{b.number:0{digits}}", plan.changes[b.first : b.end]) for b in kept_batches(look)]
@@ -89,7 +89,7 @@ def written(look: AnalysisAnswer, wish: WritePlan) -> str:
     return _write(path, _texts(path, plan, parts), f"; {counted(out, 'batch', 'batches')} left out" if out else "")
 
 
-def _texts(path: Path, plan: Plan, parts: Sequence[tuple[str, Sequence[Change]]]) -> dict[Path, str]:
+def _texts(path: Path, plan: Plan, parts: Sequence[tuple[str, Sequence[ReplicaChange]]]) -> dict[Path, str]:
     forward = {path.with_name(f"{path.stem}{end}.json"): documents.forward(plan, rows) for end, rows in parts}
     back = {path.with_name(f"{path.stem}-rollback{end}.json"): documents.rollback(plan, rows) for end, rows in parts}
     return forward | back
@@ -124,7 +124,7 @@ def plan_changes(look: AnalysisAnswer, *_: object) -> Listing:
     names = [str(change.name) for change in changes]
     words = [_what(change) for change in changes]
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {"partition": Texts(lambda: names), "what": Texts(lambda: words)}
 
     return Listing(
@@ -139,7 +139,7 @@ def plan_changes(look: AnalysisAnswer, *_: object) -> Listing:
     )
 
 
-def _change_row(name: str, change: Change, what: str) -> Row:
+def _change_row(name: str, change: ReplicaChange, what: str) -> Row:
     cells = (
         line(name),
         line(span(replicas(change.before), "dim")),
@@ -149,7 +149,7 @@ def _change_row(name: str, change: Change, what: str) -> Row:
     return Row(name, cells, mark="+" if change.added else "~")
 
 
-def _what(change: Change) -> str:
+def _what(change: ReplicaChange) -> str:
     if change.added:
         return "copy to " + " ".join(f"b{broker}" for broker in change.added)
     return f"leader to b{change.after[0]}" if change.after[0] != change.before[0] else "order only"
@@ -176,7 +176,7 @@ def plan_batches(look: AnalysisAnswer, *_: object) -> Listing:
     keys = [ALL, *(str(batch.number) for batch in batches)] if batches else []
     stand = ["", *(IN if batch in kept else OUT for batch in batches)]
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {"batch": Texts(lambda: keys), "is": Texts(lambda: stand)}
 
     return Listing(
@@ -191,7 +191,7 @@ def plan_batches(look: AnalysisAnswer, *_: object) -> Listing:
     )
 
 
-def _all(batches: tuple[Batch, ...]) -> Row:
+def _all(batches: tuple[PlanBatch, ...]) -> Row:
     sizes = [batch.bytes for batch in batches]
     known = [size for size in sizes if size is not None]
     cells = (
@@ -205,7 +205,7 @@ def _all(batches: tuple[Batch, ...]) -> Row:
     return Row(ALL, cells)
 
 
-def _batch_row(batch: Batch, stand: str) -> Row:
+def _batch_row(batch: PlanBatch, stand: str) -> Row:
     out = "removed" if stand == OUT else ""
     cells = (
         line(span(batch.number, out)),

@@ -11,9 +11,9 @@ from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from model.sources.feed import Moment
-from tui.engine.cluster.brokers import Brokers, brokers_of
+from tui.engine.cluster.brokers import BrokerTable, brokers_of
 from tui.engine.cluster.queries import BrokerPlot
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import PLOT
 
@@ -55,7 +55,7 @@ def uncoloured(ansi: str) -> str:
     return _COLOUR.sub("", ansi)
 
 
-def plot_text(moment: Moment, query: BrokerPlot, _: int, memory: Memory) -> TextAnswer:
+def plot_text(moment: Moment, query: BrokerPlot, _: int, memory: AnswerMemo) -> TextAnswer:
     """Leaders and replicas by broker."""
     brokers = brokers_of(moment, memory)
     colour = not query.mono
@@ -67,7 +67,7 @@ def plot_text(moment: Moment, query: BrokerPlot, _: int, memory: Memory) -> Text
     return TextAnswer("leaders and replicas by broker", ansi=ansi, plain=uncoloured(ansi))
 
 
-def plot_brokers(brokers: Brokers, width: int, height: int, colour: bool) -> str:
+def plot_brokers(brokers: BrokerTable, width: int, height: int, colour: bool) -> str:
     """Bars of replicas with the leaders among them, one for each broker, as lines of `width` cells.
 
     Where there are more brokers than bars fit, neighbours share a bar as high as the highest of them.

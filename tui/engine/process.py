@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from model.hosts.child_process import Owner
+from model.hosts.child_process import ParentProcess
 from model.hosts.process import crash_line, keep
 from model.sandbox.processes import SandboxError
 from model.sources.source import SourceError
@@ -30,7 +30,7 @@ KEPT_S = 1.0
 
 async def serve(output: BinaryIO) -> None:
     """Follows the source that the first message names, until standard input ends. Raises Garbled."""
-    owner = await Owner.of(output)
+    owner = await ParentProcess.of(output)
     opening = await owner.first(Opening)
     if opening is None:
         return
@@ -74,7 +74,7 @@ async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callabl
     return service
 
 
-async def _tell(opened: "asyncio.Task[DataService]", owner: Owner) -> None:
+async def _tell(opened: "asyncio.Task[DataService]", owner: ParentProcess) -> None:
     try:
         service, is_whole = await opened, False
         async for pulse in service.pulses():

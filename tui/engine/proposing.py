@@ -17,7 +17,7 @@ import msgspec
 
 from model.actions import Reset, groups, partitions, topics
 from model.actions.configs import ConfigWish, alter_configs, wish_paths
-from model.actions.groups import Landing, LogOffsets, landing, reset_offsets, reset_paths
+from model.actions.groups import Landing, OffsetRange, landing, reset_offsets, reset_paths
 from model.actions.partitions import grow_topic
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Step
 from model.actions.topics import NewTopic, create_topic, new_topic_paths
@@ -142,7 +142,7 @@ def _new_topic_id() -> str:
     return text
 
 
-UNKNOWN = LogOffsets(0, 2**63 - 1)
+UNKNOWN = OffsetRange(0, 2**63 - 1)
 """Of a log that nobody can be asked about."""
 
 
@@ -180,7 +180,7 @@ def _chosen(image: ClusterImage, group: GroupImage, topics: Sequence[str]) -> li
 
 def _logs(
     opening: Opening, image: ClusterImage, partitions: Sequence[TopicPartition], reset: Reset
-) -> dict[TopicPartition, LogOffsets]:
+) -> dict[TopicPartition, OffsetRange]:
     if not partitions:
         raise ActionRefused("there is no partition to reset: the group has committed nothing")
     if image.generation == "0.8":
@@ -190,11 +190,11 @@ def _logs(
     with asking(opening, brokers_of(opening) or brokers_seen(image)) as reads:
         starts, ends = reads.log_offsets(partitions, EARLIEST), reads.log_offsets(partitions, LATEST)
         found = reads.log_offsets(partitions, reset.number) if reset.target == "to-time" else {}
-    return {each: LogOffsets(starts[each], ends[each], found.get(each)) for each in partitions}
+    return {each: OffsetRange(starts[each], ends[each], found.get(each)) for each in partitions}
 
 
 def _each(
-    listed: Mapping[TopicPartition, int], group: GroupImage, logs: Mapping[TopicPartition, LogOffsets]
+    listed: Mapping[TopicPartition, int], group: GroupImage, logs: Mapping[TopicPartition, OffsetRange]
 ) -> Landing:
     """An offset of its own each."""
     landings = [

@@ -7,7 +7,7 @@ partitions, the first partition of its node behind a sign. In log folders it is 
 `tui.engine.logs.segments.key_of`.
 """
 
-from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText, Wish
+from tui.engine.messages import ActionRequest, ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText
 from tui.engine.questions import (
     NO_FORECAST,
     NO_PLAN,
@@ -35,7 +35,7 @@ class ProposalText(TextQuery, frozen=True, kw_only=True):
     """As of TimedText: only to the newest moment anything can be done."""
 
 
-class ConfirmProposal(Wish, frozen=True):
+class ConfirmProposal(ActionRequest, frozen=True):
     """Carries out what was proposed last, if `typed` is what has to be typed for it."""
 
     typed: str
@@ -269,11 +269,11 @@ class TopicList(TimedList, frozen=True):
     name = "topics"
 
 
-class PartitionText(TimedText, frozen=True):
+class PartitionTextQuery(TimedText, frozen=True):
     name = "partition"
 
 
-class TopicText(TimedText, frozen=True):
+class TopicTextQuery(TimedText, frozen=True):
     name = "topic"
 
 
@@ -317,7 +317,7 @@ class PlanReviewText(PlanText, frozen=True, kw_only=True):
     view: str = ""
 
 
-class WritePlan(Wish, frozen=True):
+class WritePlan(ActionRequest, frozen=True):
     """The plan and its way back as files; `by_batch`: two for each batch."""
 
     path: str
@@ -350,7 +350,7 @@ class ProcessText(TextQuery, frozen=True):
     name = "sandbox-process"
 
 
-class SandboxWish(Wish, frozen=True):
+class SandboxWish(ActionRequest, frozen=True):
     """`verb` is one of `tui.engine.sandbox.service.WISHES`, audit or save.
 
     `about` is the key of a row of the lists above, or what was typed behind a command.

@@ -49,7 +49,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_cluster.AdminWorkList, Router.of_moment, admin_work_window),
     Entry(of_cluster.ZnodeList, Router.of_tree, ZnodeService.window, wants=SIZES),
     Entry(of_cluster.OverviewPicture, Router.of_recent, overview_picture, wants=LAGS),
-    Entry(of_cluster.BrokerText, Router.of_settings, broker_text),
+    Entry(of_cluster.BrokerTextQuery, Router.of_settings, broker_text),
     Entry(of_cluster.RackText, Router.of_moment, rack_text),
     Entry(of_cluster.BrokerPlot, Router.of_moment, plot_text),
     Entry(of_cluster.ControllerText, Router.of_controller, controller_text),
@@ -65,9 +65,9 @@ REGISTRY: tuple[Entry, ...] = (
     # Partitions
     Entry(queries.PartitionList, Router.of_moment, map_window, wants=SETTINGS),
     Entry(queries.TopicList, Router.of_moment, topics_window, wants=SETTINGS),
-    Entry(queries.PartitionText, Router.of_moment, partition_text, wants=SETTINGS),
+    Entry(queries.PartitionTextQuery, Router.of_moment, partition_text, wants=SETTINGS),
     Entry(queries.PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
-    Entry(queries.TopicText, Router.of_settings, topic_text),
+    Entry(queries.TopicTextQuery, Router.of_settings, topic_text),
     # Consumers
     Entry(queries.GroupList, Router.of_groups, groups_window, wants=LAGS),
     Entry(queries.OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),

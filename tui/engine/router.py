@@ -26,9 +26,10 @@ from tui.engine.history.past_service import PastService, saved
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.jobs import Jobs, jobs_text
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
-from tui.engine.listing import Memory, Page, shown
+from tui.engine.listing import AnswerMemo, Page, shown
 from tui.engine.messages import (
     ONLY_SHOWS,
+    ActionRequest,
     Answer,
     JobsText,
     ListQuery,
@@ -37,7 +38,6 @@ from tui.engine.messages import (
     TextAnswer,
     TextQuery,
     TimeQuery,
-    Wish,
 )
 from tui.engine.queries import (
     NO_SANDBOX,
@@ -60,7 +60,7 @@ NO_FOLDER = f"{ONLY_SHOWS}: no other folder of recordings is read"
 class Entry:
     """A row of the registry: a type of query, and who answers it."""
 
-    query: type[ListQuery] | type[TextQuery] | type[Wish] | type[TimeQuery]
+    query: type[ListQuery] | type[TextQuery] | type[ActionRequest] | type[TimeQuery]
     by: "Callable[[Router, Any, Any], Awaitable[Answer]]"
     """A method of Router. By `of_moment` and what is like it a query follows the moment that is looked at; by
     `of_analysis` and `of_logs` a service answers that is loaded when it is first wanted."""
@@ -112,7 +112,7 @@ class Router:
         self._services, self._live, self._news = services, live, news
         self._now_ms, self._steady_ms = clocks
         self._want, self._is_served = want, is_served
-        self._memory, self._graphs = Memory(), Memory()
+        self._memory, self._graphs = AnswerMemo(), AnswerMemo()
         self._drawing = threading.Lock()
 
     async def answer(self, query: Query) -> Answer:
@@ -236,7 +236,7 @@ class Router:
 
     # Wishes
 
-    async def wish(self, do: "Callable[[Router, Any], Awaitable[str]]", wish: Wish) -> Answer:
+    async def wish(self, do: "Callable[[Router, Any], Awaitable[str]]", wish: ActionRequest) -> Answer:
         return TextAnswer(await do(self, wish))
 
     async def save_snapshot(self, wish: SaveSnapshot) -> str:

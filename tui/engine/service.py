@@ -51,7 +51,7 @@ LATE_MS, RESTS_MS = 4_000, 8_000
 """A live source that has not proved itself for so long is late, which is told at once; see HeaderFacts.rests_ms."""
 
 
-class Pace:
+class PulsePace:
     """For one event loop."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class DataService:
         self._witness = Witness(self._feed)
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
-        self._pace, self._proof = Pace(), Proof(self._now_ms, self._steady_ms)
+        self._pace, self._proof = PulsePace(), Proof(self._now_ms, self._steady_ms)
         self._rests = False
         """Whether the screens know that no news are good news; see HeaderFacts.rests_ms."""
         self._closed = False

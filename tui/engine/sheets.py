@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from model.cluster.findings.check import SEVERITIES, Severity
-from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery, Wish
+from tui.engine.messages import ActionRequest, Answer, ListQuery, TextAnswer, TextQuery
 from tui.engine.rows import Line, Window, line, span
 from tui.engine.text import plain
 
@@ -136,7 +136,7 @@ class Sheet:
         return textwrap.wrap(text, max(width, 8), break_on_hyphens=False) or [""]
 
 
-def refusal(query: ListQuery | TextQuery | Wish, reason: str, style: str = "") -> Answer:
+def refusal(query: ListQuery | TextQuery | ActionRequest, reason: str, style: str = "") -> Answer:
     """One line instead of what was asked for."""
     if isinstance(query, ListQuery):
         return Window(0, 0, (), note=reason)

@@ -17,10 +17,10 @@ from model.sources.addresses import (
 from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
-from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from tui.engine.messages import Login, Opening
 
-REFUSED_S = Timing().refused_s
+REFUSED_S = FollowerTiming().refused_s
 
 
 def source_of(opening: Opening) -> Source:
@@ -44,7 +44,9 @@ def source_of(opening: Opening) -> Source:
     try:
         zookeeper = ZooKeeperSource(
             named,
-            Timing() if limit_s is None else Timing(connect_s=limit_s, refused_s=min(limit_s, REFUSED_S)),
+            FollowerTiming()
+            if limit_s is None
+            else FollowerTiming(connect_s=limit_s, refused_s=min(limit_s, REFUSED_S)),
             limits=opening.limits,
             **zookeeper_login(login),
         )

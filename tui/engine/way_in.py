@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from model.actions.proposal import ActionRefused, Found, Proposal
-from model.actions.reassignment import Asked, Move, Route, Run, RunState
+from model.actions.reassignment import OperatorDecided, ReassignmentPlan, ReplicaMove, Route, RunState
 from model.actions.reassignment_run import Decision, wanted_by_all
 from model.actions.reassignments import proposal_of, unthrottled_if_idle
 from model.cluster.cluster_image import ClusterImage
@@ -19,7 +19,7 @@ from model.hosts.acting.carrying_out import AuditLog, Writers
 from model.hosts.acting.reassigning import ReassignmentJournal, RouteToCluster, ZooKeeperRoute, reassign
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
 from model.hosts.tls import kafka_options
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.planning.plan import Plan
 from model.sources.addresses import ControllersAddress, KafkaAddress, ZooKeeperAddress, parse_source
 from model.sources.source import SourceError
@@ -50,7 +50,7 @@ class Way:
         named = parse_source(opening.source)
         if self.route == "zookeeper":
             assert isinstance(named, ZooKeeperAddress)
-            settings = Settings(named.hosts, named.chroot, **zookeeper_login(opening.login))
+            settings = ZooKeeperSettings(named.hosts, named.chroot, **zookeeper_login(opening.login))
             self._reading = ZnodeReading(settings, opening.connect_timeout_s or 15.0)
             self._znodes = ZooKeeperWriter(settings, self._reading)
         else:
@@ -141,17 +141,19 @@ def _admin_writer(bootstrap: str, opening: Opening) -> "AdminWriter":
     return AdminWriter(bootstrap, kafka_options(opening.login.kafka))
 
 
-def run_of(plan: Plan, image: ClusterImage, *, route: Route, rate: int | None, begun_ms: int) -> Run:
+def run_of(plan: Plan, image: ClusterImage, *, route: Route, rate: int | None, begun_ms: int) -> ReassignmentPlan:
     """Raises ActionRefused for a throttle that the release does not know."""
     # The cluster's id came with the same release as the throttle, 0.10.1 (KIP-78, KIP-73).
     if rate is not None and image.cluster_id is None and image.generation in ("0.8", "0.9-1.x"):
         raise ActionRefused("this release has no replication throttle, which came with 0.10.1: leave --throttle out")
-    return Run(
+    return ReassignmentPlan(
         source=plan.source,
         plan="kdrill's plan" if plan.maker == "kdrill" else plan.maker,
         begun_ms=begun_ms,
         route=route,
-        moves=tuple(Move(change.topic, change.partition, change.before, change.after) for change in plan.changes),
+        moves=tuple(
+            ReplicaMove(change.topic, change.partition, change.before, change.after) for change in plan.changes
+        ),
         ends=tuple(batch.end for batch in plan.batches),
         rate=rate,
     )
@@ -172,7 +174,7 @@ def proposed(state: RunState, way: Way, drilled: str = "") -> tuple[RunState, Pr
 
 
 def carried_out(
-    state: RunState, way: Way, told: Callable[[Decision], None], asked: Callable[[float], Iterable[Asked]]
+    state: RunState, way: Way, told: Callable[[Decision], None], asked: Callable[[float], Iterable[OperatorDecided]]
 ) -> Decision:
     """To its end. Raises ActionRefused, also where another reassignment began since this one was proposed."""
     with way.journal() as journal:

@@ -13,15 +13,15 @@ import numpy as np
 
 from model.analyses.analysis import Arrays
 from model.analyses.drills.fates import METRICS, Column, Fates, Numbers, as_it_is, changes_of, flags, integers
-from model.analyses.drills.grid import NOBODY, Grid, Ledger, Majority
+from model.analyses.drills.grid import NOBODY, Majority, PairGrid, ScenarioSums
 from model.analyses.drills.results import (
     NAMES,
-    Counts,
     DrillParameters,
     DrillResult,
     FatalSets,
     HeatMap,
     LossChance,
+    ScenarioCounts,
     ScenarioOutcome,
 )
 from model.analyses.drills.sums import PartitionRows, leaders_of
@@ -96,10 +96,10 @@ SIDE = 64
 """Rows and columns of the largest table."""
 
 
-class Heat:
+class PairHeat:
     """Takes every pair as it passes by."""
 
-    def __init__(self, grid: Grid, racks: tuple[str, ...]) -> None:
+    def __init__(self, grid: PairGrid, racks: tuple[str, ...]) -> None:
         self._grid, self._racks = grid, racks
         self._rack = integers(grid.arrays, "rack")
         self._by_rack = np.zeros((len(racks), len(racks)), np.int64)
@@ -118,7 +118,7 @@ class Heat:
         named = self._rack[start:end] >= 0
         np.maximum.at(self._by_rack, self._rack[start:end][named], by_column[named])
 
-    def map(self, ledger: Ledger, listed: Iterable[int]) -> HeatMap:
+    def map(self, ledger: ScenarioSums, listed: Iterable[int]) -> HeatMap:
         """By broker while they are few; else by rack; else of `listed`, the brokers that die in the scenarios listed,
         for one half, and of those in the pairs that hurt most for the other.
         """
@@ -245,17 +245,17 @@ CELLS_AT_ONCE = 1 << 18
 """Scenarios whose counts are in memory at the same time."""
 
 
-class Lost(msgspec.Struct, frozen=True):
+class CopysetLoss(msgspec.Struct, frozen=True):
     """What the copysets say."""
 
     fatal: FatalSets
     loss: tuple[LossChance, ...]
 
 
-def answer(batches: Sequence[Arrays], grid: Grid, parameters: DrillParameters, lost: Lost) -> DrillResult:
+def answer(batches: Sequence[Arrays], grid: PairGrid, parameters: DrillParameters, lost: CopysetLoss) -> DrillResult:
     """Of a grid of scenarios, from batches of `sums`."""
-    ledger, ranking = Ledger(batches, grid), Ranking(parameters.listed)
-    heat = Heat(grid, parameters.racks) if parameters.kind == "pairs" else None
+    ledger, ranking = ScenarioSums(batches, grid), Ranking(parameters.listed)
+    heat = PairHeat(grid, parameters.racks) if parameters.kind == "pairs" else None
     step = max(1, CELLS_AT_ONCE // grid.width)
     for start in range(0, grid.first.count, step):
         end = min(start + step, grid.first.count)
@@ -283,7 +283,7 @@ def random_answer(
     subsets: Subsets,
     arrays: Arrays,
     parameters: DrillParameters,
-    lost: Lost,
+    lost: CopysetLoss,
 ) -> DrillResult:
     """Of any sets of brokers, from batches of `Subsets.facts`."""
     ranking = Ranking(parameters.listed)
@@ -304,7 +304,7 @@ def _result(
     tell: Callable[..., ScenarioOutcome],
     before: tuple[Numbers, Numbers],
     heat: HeatMap | None,
-    lost: Lost,
+    lost: CopysetLoss,
 ) -> DrillResult:
     listed = ranking.listed()
     names = (*NAMES, "most_leaders", "quorum_lost")
@@ -312,7 +312,7 @@ def _result(
     return DrillResult(
         scenarios=ranking.scenarios,
         hurting=ranking.hurting,
-        before=Counts(*counts.tolist()),
+        before=ScenarioCounts(*counts.tolist()),
         leaders_before=_by_id(arrays, np.where(arrays["live"], leaders, NOBODY)),
         listed=tuple(
             tell(index, facts, detailed=place < parameters.detailed) for place, (index, facts) in enumerate(listed)
@@ -332,7 +332,7 @@ def _outcome(
     return ScenarioOutcome(
         kill=tuple(ids[killed].tolist()),
         rack=rack,
-        counts=Counts(*facts[:METRICS].tolist()),
+        counts=ScenarioCounts(*facts[:METRICS].tolist()),
         most_leaders=int(leaders[on]),
         most_leaders_on=int(ids[on]),
         quorum_lost=bool(facts[LOST]),

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from model.analyses.analysis import Arrays
 from model.analyses.drills.results import NAMES
 from model.cluster.ids import NO_LEADER
-from model.controller.elections import Ballot, Liveness, Strategy, remove_from_isr
+from model.controller.elections import Ballot, ElectionStrategy, Liveness, remove_from_isr
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import UNLED, LeaderAndIsr, ReplicaAssignment
-from model.kraft_controller.partition_change import Asked, Election, Levels, Registration, applied, change_of
+from model.kraft_controller.partition_change import Election, Levels, Registration, RequestedChange, applied, change_of
 
 Column = NDArray[Any]
 Numbers = NDArray[np.int64]
@@ -132,7 +132,7 @@ class ElectedState(NamedTuple):
     unclean: bool = False
 
 
-class Fate(NamedTuple):
+class PartitionFate(NamedTuple):
     """What became of it: the leader (a member, -1 none that lives), and each of `results.Counts` as 0 or 1."""
 
     leader: int
@@ -143,23 +143,23 @@ Rules = Generation | Levels
 """With ZooKeeper, or on KRaft."""
 
 
-def fate(kind: PartitionKind, dead: int, rules: Rules, *, ruled: bool, ruler_dies: bool) -> Fate:
+def fate(kind: PartitionKind, dead: int, rules: Rules, *, ruled: bool, ruler_dies: bool) -> PartitionFate:
     """Of a partition when these members die. `ruled`: there is a controller; `ruler_dies`: it is among the dead."""
     up = kind.live & ~dead
     if isinstance(rules, Levels):
         after = _fenced(kind, dead, rules)
-        return Fate(_led(after.state, up), _counts(kind, after, up))
+        return PartitionFate(_led(after.state, up), _counts(kind, after, up))
     elected = ElectedState(_state(kind))
     if not ruled:  # one is elected before ZooKeeper knows of the deaths
         elected = _taken_over(kind, elected, kind.live, rules)
     after = _taken_over(kind, elected, up, rules) if ruled and ruler_dies else _lost(kind, elected, up, dead, rules)
-    return Fate(_led(after.state, up), _counts(kind, after, up))
+    return PartitionFate(_led(after.state, up), _counts(kind, after, up))
 
 
-def before(kind: PartitionKind) -> Fate:
+def before(kind: PartitionKind) -> PartitionFate:
     """The partition as it is."""
     elected = ElectedState(_state(kind))
-    return Fate(_led(elected.state, kind.live), _counts(kind, elected, kind.live))
+    return PartitionFate(_led(elected.state, kind.live), _counts(kind, elected, kind.live))
 
 
 def members(bits: int) -> tuple[int, ...]:
@@ -185,7 +185,7 @@ def _elected(kind: PartitionKind, elected: ElectedState, up: int, rules: Generat
     state = elected.state
     if _led(state, up) != NO_LEADER or not kind.replicas:
         return elected
-    strategy = Strategy.OFFLINE if state.exists else Strategy.INITIAL
+    strategy = ElectionStrategy.OFFLINE if state.exists else ElectionStrategy.INITIAL
     liveness = Liveness(frozenset(members(up)))
     ballot = Ballot(state, ReplicaAssignment(members(kind.replicas)), liveness, bool(kind.unclean))
     result = elect(strategy, ballot, rules)
@@ -217,7 +217,7 @@ def _fenced(kind: PartitionKind, dead: int, levels: Levels) -> ElectedState:
         up &= ~(1 << broker)
         if broker not in partition.isr:
             continue
-        asked = Asked(isr=tuple(each for each in partition.isr if each != broker), election=election)
+        asked = RequestedChange(isr=tuple(each for each in partition.isr if each != broker), election=election)
         change = change_of(partition, asked, levels, lambda member, up=up: bool(up >> member & 1), min_isr)
         if change is not None:
             partition = applied(partition, change.record)
@@ -249,7 +249,7 @@ Vector = tuple[int, ...]
 """METRICS counts where the controller lives, then METRICS that come on top where it is among the dead."""
 
 
-class Change(NamedTuple):
+class FateChange(NamedTuple):
     """What comes on top, and the member that leads then and did not with fewer deaths; -1: nobody new."""
 
     vector: Vector
@@ -261,46 +261,46 @@ class Fates:
 
     def __init__(self, rules: Rules, *, ruled: bool) -> None:
         @cache
-        def play(kind: PartitionKind, dead: int) -> Change:
+        def play(kind: PartitionKind, dead: int) -> FateChange:
             lived = fate(kind, dead, rules, ruled=ruled, ruler_dies=False)
             died = fate(kind, dead, rules, ruled=ruled, ruler_dies=True)
             extra = tuple(there - here for here, there in zip(lived.counts, died.counts, strict=True))
-            return Change((*lived.counts, *extra), lived.leader)
+            return FateChange((*lived.counts, *extra), lived.leader)
 
         self._play = play
 
-    def at_rest(self, kind: PartitionKind) -> Change:
+    def at_rest(self, kind: PartitionKind) -> FateChange:
         """Nobody of it dies. Somebody else does, and so the controller elects where it can."""
         return self._play(kind, 0)
 
-    def one(self, kind: PartitionKind, dead: int) -> Change:
+    def one(self, kind: PartitionKind, dead: int) -> FateChange:
         """These die, on top of nobody."""
         after, rest = self._play(kind, dead), self._play(kind, 0)
         vector = tuple(one - other for one, other in zip(after.vector, rest.vector, strict=True))
-        return Change(vector, -1 if after.gained == rest.gained else after.gained)
+        return FateChange(vector, -1 if after.gained == rest.gained else after.gained)
 
-    def two(self, kind: PartitionKind, dead: int, others: int) -> Change:
+    def two(self, kind: PartitionKind, dead: int, others: int) -> FateChange:
         """Both die, on top of what comes of the one and of the other alone: the Möbius transform's next term."""
         both, rest = self._play(kind, dead | others), self._play(kind, 0)
         alone = (self._play(kind, dead), self._play(kind, others))
         parts = zip(both.vector, alone[0].vector, alone[1].vector, rest.vector, strict=True)
         known = {rest.gained, alone[0].gained, alone[1].gained}
-        return Change(tuple(b - x - y + r for b, x, y, r in parts), -1 if both.gained in known else both.gained)
+        return FateChange(tuple(b - x - y + r for b, x, y, r in parts), -1 if both.gained in known else both.gained)
 
 
-def as_it_is(kind: PartitionKind) -> Change:
+def as_it_is(kind: PartitionKind) -> FateChange:
     """The partition before anything happens, as if it were a change."""
     now = before(kind)
-    return Change((*now.counts, *(0,) * METRICS), now.leader)
+    return FateChange((*now.counts, *(0,) * METRICS), now.leader)
 
 
-class Changes(NamedTuple):
+class FateChanges(NamedTuple):
     """What changes in some rows: the number of each row's case, and the change by case."""
 
     case: Numbers  # [n]
-    changes: Sequence[Change]
+    changes: Sequence[FateChange]
 
-    def rows(self, wanted: Callable[[Change], bool]) -> Chosen | None:
+    def rows(self, wanted: Callable[[FateChange], bool]) -> Chosen | None:
         """The rows of such changes; None: there are none."""
         flags = [wanted(change) for change in self.changes]
         if not any(flags):
@@ -317,10 +317,10 @@ class Changes(NamedTuple):
 
 
 def changes_of(
-    kinds: Sequence[PartitionKind], kind: Numbers, deaths: Sequence[Numbers | int], play: Callable[..., Change]
-) -> Changes:
+    kinds: Sequence[PartitionKind], kind: Numbers, deaths: Sequence[Numbers | int], play: Callable[..., FateChange]
+) -> FateChanges:
     """Of rows of these kinds. `deaths`: the dead members as bits, by row or of all, as often as `play` takes them."""
     case, row = numbered([kind, *(dead for dead in deaths if not isinstance(dead, int))])
     alike = [[dead] * len(row) if isinstance(dead, int) else dead[row].tolist() for dead in deaths]
     found = zip(kind[row].tolist(), *alike, strict=True)
-    return Changes(case, [play(kinds[number], *dead) for number, *dead in found])
+    return FateChanges(case, [play(kinds[number], *dead) for number, *dead in found])

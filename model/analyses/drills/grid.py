@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from model.analyses.analysis import Arrays
 from model.analyses.drills.fates import METRICS, Column, Numbers, flags, integers
-from model.analyses.drills.results import NAMES, Counts, Kind
+from model.analyses.drills.results import NAMES, Kind, ScenarioCounts
 from model.analyses.drills.sums import Groups, Sums, merge
 
 NOBODY = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class PairGrid:
     """Rows are groups that die, and so are columns; without any there is one column where nobody else dies."""
 
     arrays: Arrays
@@ -128,7 +128,7 @@ class Majority:
     def counts(self, before: Numbers, dead: Numbers) -> Numbers:
         """int64[METRICS, ...] where it is lost; `before` int64[METRICS]: the counts as they are."""
         found = np.zeros((len(NAMES), *dead.shape[1:]), np.int64)
-        was = Counts(*before.tolist())
+        was = ScenarioCounts(*before.tolist())
         found[_ROW["offline"]] = was.offline + dead[STATED]
         found[_ROW["under_min_isr"]] = was.under_min_isr - dead[SHORT]
         found[_ROW["under_replicated"]] = was.under_replicated
@@ -150,10 +150,10 @@ MOST_WORK = 1 << 30
 """So many additions are done to find the most loaded broker of every scenario: every pair of 1,000 brokers."""
 
 
-class Ledger:
+class ScenarioSums:
     """What `sums` found, added up."""
 
-    def __init__(self, batches: Sequence[Arrays], grid: Grid) -> None:
+    def __init__(self, batches: Sequence[Arrays], grid: PairGrid) -> None:
         self.grid = grid
         self.before: Numbers = _sum(batches, "before")
         self.majority = Majority(grid.arrays)

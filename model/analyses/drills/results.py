@@ -35,7 +35,7 @@ class DrillParameters(msgspec.Struct, frozen=True, kw_only=True):
     """The probability that a broker dies within the time it takes to notice and replace another."""
 
 
-class Counts(msgspec.Struct, frozen=True):
+class ScenarioCounts(msgspec.Struct, frozen=True):
     """Partitions after a scenario, at the end of it; the new ones were well before it."""
 
     offline: int
@@ -50,7 +50,7 @@ class Counts(msgspec.Struct, frozen=True):
     """Newly offline, newly under min ISR, or unclean: each partition once."""
 
 
-NAMES = Counts.__struct_fields__
+NAMES = ScenarioCounts.__struct_fields__
 
 
 class ScenarioOutcome(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class ScenarioOutcome(msgspec.Struct, frozen=True):
 
     kill: tuple[int, ...]
     rack: str | None
-    counts: Counts
+    counts: ScenarioCounts
     most_leaders: int = -1
     """Leaders on the live broker that has the most of them then."""
     most_leaders_on: int = -1
@@ -111,7 +111,7 @@ class DrillResult(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: int
     hurting: int
     """Scenarios that hurt a partition, or in which nothing is elected any more."""
-    before: Counts
+    before: ScenarioCounts
     leaders_before: Mapping[int, int]
     """Of live brokers, by id."""
     listed: tuple[ScenarioOutcome, ...]

@@ -18,9 +18,9 @@ from model.analyses.analysis import Arrays
 from model.analyses.drills.fates import (
     DENSE,
     METRICS,
-    Changes,
     Chosen,
     Column,
+    FateChanges,
     Fates,
     Numbers,
     PartitionKind,
@@ -157,7 +157,9 @@ class CountsByKey:
     vectors: dict[tuple[int, ...], list[Sums]] = field(default_factory=dict[tuple[int, ...], "list[Sums]"])
     gains: list[Sums] = field(default_factory=list["Sums"])
 
-    def add(self, rows: PartitionRows, chosen: Chosen, key: Numbers, changes: Changes, span: int, brokers: int) -> None:
+    def add(
+        self, rows: PartitionRows, chosen: Chosen, key: Numbers, changes: FateChanges, span: int, brokers: int
+    ) -> None:
         """The changes of the chosen rows, each to its key, which is below `span`."""
         weight = None if rows.weight is None else rows.weight[chosen]
         for vector in dict.fromkeys(change.vector for change in changes.changes):
@@ -269,11 +271,11 @@ def _at(values: Numbers | Chosen | int, places: Chosen) -> Any:
     return places if isinstance(values, slice) else values if isinstance(values, int) else values[places]
 
 
-def _one(rows: PartitionRows, fates: Fates, seat: Seat) -> Changes:
+def _one(rows: PartitionRows, fates: Fates, seat: Seat) -> FateChanges:
     return changes_of(rows.kinds, rows.kind[seat.rows], [seat.dead], fates.one)
 
 
-def leaders_of(rows: PartitionRows, changes: Changes, brokers: int) -> Numbers:
+def leaders_of(rows: PartitionRows, changes: FateChanges, brokers: int) -> Numbers:
     """Leaders by broker, of all rows."""
     total = np.zeros(brokers, np.int64)
     for place, members in enumerate(rows.members):

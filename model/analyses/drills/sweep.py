@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit
-from model.analyses.drills.answer import ROWS, Lost, Subsets, answer, random_answer, random_subsets
+from model.analyses.drills.answer import ROWS, CopysetLoss, Subsets, answer, random_answer, random_subsets
 from model.analyses.drills.fates import Column, Fates, Numbers, flags, integers, numbered
-from model.analyses.drills.grid import NOBODY, Grid
+from model.analyses.drills.grid import NOBODY, PairGrid
 from model.analyses.drills.results import DrillParameters, DrillResult, FatalSet, FatalSets, LossChance
 from model.analyses.drills.sums import rows_of, rules_in, sums
 
@@ -216,10 +216,12 @@ class Drills:
 
     def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: DrillParameters) -> DrillResult:
         """Every scenario's counts are looked at here; only sums of partitions came so far."""
-        (lost,) = (msgspec.json.decode(batch["lost"].tobytes(), type=Lost) for batch in batches if "lost" in batch)
+        (lost,) = (
+            msgspec.json.decode(batch["lost"].tobytes(), type=CopysetLoss) for batch in batches if "lost" in batch
+        )
         some = [batch for batch in batches if "before" in batch]
         if parameters.kind != "random":
-            return answer(some, Grid(arrays, parameters.kind), parameters, lost)
+            return answer(some, PairGrid(arrays, parameters.kind), parameters, lost)
         return random_answer(some, *_subsets(arrays, parameters), arrays, parameters, lost)
 
 
@@ -258,7 +260,7 @@ def _fates(arrays: Arrays) -> Fates:
 
 def _sums(some: Sequence[int], arrays: Arrays, parameters: DrillParameters) -> Arrays:
     parts, length = _parts(arrays, parameters), len(arrays["leader"])
-    grid = Grid(arrays, parameters.kind)
+    grid = PairGrid(arrays, parameters.kind)
     rows = rows_of(arrays, [_bounds(part, parts, length) for part in some], unclean=parameters.unclean)
     return sums(rows, _fates(arrays), len(arrays["brokers"]), grid.first, grid.second)
 
@@ -286,7 +288,7 @@ def _random(some: Sequence[int], arrays: Arrays, parameters: DrillParameters) ->
     }
 
 
-def _lost(arrays: Arrays, parameters: DrillParameters) -> Lost:
+def _lost(arrays: Arrays, parameters: DrillParameters) -> CopysetLoss:
     sets, partitions = copysets(arrays)
     fatal = fatal_sets(arrays, sets, partitions, parameters.listed)
-    return Lost(fatal, chances_of(arrays, sets, partitions, parameters.failure_rate))
+    return CopysetLoss(fatal, chances_of(arrays, sets, partitions, parameters.failure_rate))

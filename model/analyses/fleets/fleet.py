@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
 from model.analyses.fleets.scenarios import Down, FleetParameters, FleetResult, FleetRow, FleetScenario, Scenarios
-from model.analyses.fleets.tally import Before, Downtime, Tally, lasted, tally_of
+from model.analyses.fleets.tally import Before, BurstTally, Downtime, lasted, tally_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_file import read_snapshot
 from model.cluster.snapshot_image import document_of
-from model.drills.drill import Bursts, Played, run, usual
+from model.drills.drill import Bursts, PlayedScenario, run, usual
 from model.drills.outcomes import Summary
 from model.drills.scenario import ScenarioError, check, dead_brokers, ruled_by, written
 from model.drills.setup import ClusterSetup
 from model.drills.voters import is_kraft
 from model.hosts.process import uncollected
-from model.hosts.virtual.scheduled_events import Assumptions, microseconds
+from model.hosts.virtual.scheduled_events import TimingAssumptions, microseconds
 
-_Copy = tuple[int | None, Assumptions, bool]
+_Copy = tuple[int | None, TimingAssumptions, bool]
 SNAPSHOT = Path("the snapshot of a fleet")
 NOTHING = "no such scenario can be played here: too few brokers live, or they name no racks"
 
@@ -37,7 +37,7 @@ class FleetArrays(dict[str, NDArray[np.generic]]):
 
     def __init__(self, image: ClusterImage) -> None:
         super().__init__(image=np.frombuffer(msgspec.json.encode(document_of(image)), np.uint8))
-        self.stage = Stage(image)
+        self.stage = StagedCluster(image)
 
 
 def fleet_arrays(image: ClusterImage) -> FleetArrays:
@@ -45,7 +45,7 @@ def fleet_arrays(image: ClusterImage) -> FleetArrays:
     return FleetArrays(image)
 
 
-class Fleet:
+class FleetAnalysis:
     """The analysis."""
 
     name = "fleet"
@@ -71,10 +71,10 @@ class Fleet:
         return FleetResult(tuple(sorted(rows, key=lambda row: row.number)), len(rows))
 
 
-FLEET = Fleet()
+FLEET = FleetAnalysis()
 
 
-def played(stage: "Stage", parameters: FleetParameters, units: Iterable[int]) -> Iterator[FleetRow]:
+def played(stage: "StagedCluster", parameters: FleetParameters, units: Iterable[int]) -> Iterator[FleetRow]:
     """These scenarios. Those that begin alike follow one another, as what they have in common is played once."""
     every = stage.scenarios(parameters)
     made = {number: every[number] for number in units}
@@ -101,7 +101,9 @@ def _named(number: int, one: FleetScenario) -> FleetRow:
     )
 
 
-def _row(number: int, one: FleetScenario, played: Played[Tally], after: Summary, *, at_rest: bool = True) -> FleetRow:
+def _row(
+    number: int, one: FleetScenario, played: PlayedScenario[BurstTally], after: Summary, *, at_rest: bool = True
+) -> FleetRow:
     tally, begun_us = played.sum, played.begun_us
     leaderless = lasted(tally.leaderless_sums, begun_us)
     refused = lasted(tally.refused_sums, begun_us)
@@ -152,7 +154,7 @@ MOST_COPIED = 100_000
 """Partitions on the copies of a cluster that a stage keeps, if that is more than one copy."""
 
 
-class Stage:
+class StagedCluster:
     """A cluster that fleets are played on, and what all scenarios of it need. A worker keeps the last one."""
 
     def __init__(self, image: ClusterImage) -> None:
@@ -162,7 +164,7 @@ class Stage:
         brokers, counts = np.unique(np.concatenate([np.empty(0, np.int32), *columns]), return_counts=True)
         self._held: dict[int, int] = dict(zip(brokers.tolist(), counts.tolist(), strict=True))
         self._numbered: tuple[FleetParameters, Scenarios] | None = None
-        self._copies: dict[_Copy, Bursts[Tally]] = {}
+        self._copies: dict[_Copy, Bursts[BurstTally]] = {}
 
     @cached_property
     def before(self) -> Before:
@@ -181,10 +183,10 @@ class Stage:
             return _row(number, one, found, found.sum.summary)
         drill = run(ruled_by(self.image, one.controller), one.scenario)
         tally = tally_of(self.before, drill)
-        whole = Played(tally, (0,), microseconds(drill.timeline.end_ms))
+        whole = PlayedScenario(tally, (0,), microseconds(drill.timeline.end_ms))
         return _row(number, one, whole, drill.summary, at_rest=drill.at_rest)
 
-    def _bursts(self, one: FleetScenario) -> Bursts[Tally]:
+    def _bursts(self, one: FleetScenario) -> Bursts[BurstTally]:
         """A copy of the cluster that fits."""
         key = (one.controller, usual(self.image, one.scenario), one.scenario.unclean)
         if sum(each.remembered for each in self._copies.values()) > MOST_ROWS:
@@ -195,7 +197,7 @@ class Stage:
             while self._copies and (len(self._copies) + 1) * self._partitions > MOST_COPIED:
                 del self._copies[next(iter(self._copies))]  # the one that was not played on for longest
             setup = ClusterSetup(ruled_by(self.image, one.controller), key[1], unclean=key[2])
-            found = Bursts(setup, Tally(self.before), Tally.with_burst)
+            found = Bursts(setup, BurstTally(self.before), BurstTally.with_burst)
         self._copies[key] = found
         return found
 
@@ -214,7 +216,7 @@ class Stage:
 
 
 def waves(
-    stage: Stage, parameters: FleetParameters, most: Callable[[], float], todo: Sequence[range] = ()
+    stage: StagedCluster, parameters: FleetParameters, most: Callable[[], float], todo: Sequence[range] = ()
 ) -> Iterator[Wave]:
     """The fleet in parts that cost `most()` when they begin, or are MOST_IN_A_WAVE scenarios.
 
@@ -243,10 +245,10 @@ MOST_IN_A_WAVE = 10_000
 
 
 @lru_cache(maxsize=1)
-def _set(data: bytes) -> Stage:
-    return Stage(read_snapshot(SNAPSHOT, data))
+def _set(data: bytes) -> StagedCluster:
+    return StagedCluster(read_snapshot(SNAPSHOT, data))
 
 
-def stage_of(arrays: Arrays) -> Stage:
+def stage_of(arrays: Arrays) -> StagedCluster:
     """The cluster that arrays of `fleet_arrays` are about."""
     return arrays.stage if isinstance(arrays, FleetArrays) else _set(arrays["image"].tobytes())

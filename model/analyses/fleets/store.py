@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
-from model.analyses.fleets.fleet import Stage, played, stage_of
+from model.analyses.fleets.fleet import StagedCluster, played, stage_of
 from model.analyses.fleets.scenarios import FleetParameters, FleetRow
 from model.cluster.whole_file import read_whole, write_whole
 from model.hosts.process import uncollected
@@ -67,7 +67,7 @@ def hash_of(arrays: Arrays) -> str:
     return hashlib.sha256(arrays["image"].tobytes()).hexdigest()
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class CountedRows(msgspec.Struct, frozen=True, kw_only=True):
     """What some rows come to, when they themselves are elsewhere."""
 
     done: tuple[tuple[int, int], ...] = ()
@@ -80,9 +80,9 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
     """All of them, where they are asked for."""
 
 
-def counted(rows: Sequence[FleetRow], most: int = MOST_WORST) -> Counted:
+def counted(rows: Sequence[FleetRow], most: int = MOST_WORST) -> CountedRows:
     """Of rows; the worst of them, `most` at most."""
-    return Counted(
+    return CountedRows(
         done=tuple(_joined((row.number, row.number + 1) for row in rows)),
         hurting=sum(row.hurts for row in rows),
         worst=_worst(rows, most),
@@ -93,7 +93,7 @@ def _worst(rows: Iterable[FleetRow], most: int) -> tuple[FleetRow, ...]:
     return tuple(sorted(rows, key=lambda row: (*(-each for each in row.badness), row.number))[:most])
 
 
-def with_counted(so_far: Manifest, new: Counted, most: int = MOST_WORST) -> Manifest:
+def with_counted(so_far: Manifest, new: CountedRows, most: int = MOST_WORST) -> Manifest:
     """The same and these, which are none of those before; with the worst of all, `most` at most."""
     return msgspec.structs.replace(
         so_far,
@@ -141,7 +141,7 @@ class FleetStore:
         """How many scenarios were there before."""
         self._remove_what_does_not_count()
 
-    def count(self, new: Counted) -> None:
+    def count(self, new: CountedRows) -> None:
         """Rows whose parts are in the folder, whoever wrote them. Raises StoreError where they are not, OSError."""
         if absent := next((part for part in new.parts if not (self.folder / part).exists()), None):
             raise StoreError(f"{self.folder / absent} was written elsewhere: name a folder that all executors share")
@@ -203,7 +203,7 @@ class StoredFleet:
 
     name = "stored-fleet"
     parameters_type = StoredParameters
-    result_type = Counted
+    result_type = CountedRows
 
     def units(self, arrays: Arrays, parameters: StoredParameters) -> Sequence[Unit]:
         """A part each; the cost is about what playing it takes, in ms, by some of its scenarios."""
@@ -227,9 +227,11 @@ class StoredFleet:
             ) from None
         return {"counted": np.frombuffer(msgspec.json.encode(found), np.uint8)}
 
-    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: StoredParameters) -> Counted:
-        found = [one for each in batches for one in msgspec.json.decode(each["counted"].tobytes(), type=list[Counted])]
-        return Counted(
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: StoredParameters) -> CountedRows:
+        found = [
+            one for each in batches for one in msgspec.json.decode(each["counted"].tobytes(), type=list[CountedRows])
+        ]
+        return CountedRows(
             done=tuple(_joined(span for one in found for span in one.done)),
             hurting=sum(one.hurting for one in found),
             worst=_worst((row for one in found for row in one.worst), parameters.worst),
@@ -257,7 +259,7 @@ def _parts(numbers: range, size: int) -> Sequence[range]:
     return [numbers[first : first + size] for first in range(0, len(numbers), size)]
 
 
-def _stored(stage: Stage, parameters: StoredParameters, numbers: range) -> Counted:
+def _stored(stage: StagedCluster, parameters: StoredParameters, numbers: range) -> CountedRows:
     """Raises OSError."""
     rows = sorted(played(stage, parameters.asked, numbers), key=lambda row: row.number)
     parts = [

@@ -16,15 +16,15 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import TopicPartition
-from model.drills.drill import Burst, Drill
+from model.drills.drill import Burst, PlayedDrill
 from model.drills.outcomes import Summary, affected, summary
 from model.drills.rows import AnyRow, StateWritten
-from model.drills.timeline import Outage, Timeline
+from model.drills.timeline import DrillTimeline, Outage
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped, Reasoned, RequestSent
 from model.hosts.virtual.scheduled_events import microseconds
 
 
-class Moment(NamedTuple):
+class BurstMoment(NamedTuple):
     """A time: µs after a burst began."""
 
     burst: int
@@ -35,8 +35,8 @@ class Downtime(NamedTuple):
     """A broker that was down; `back` None: it stayed so."""
 
     broker: int
-    since: Moment
-    back: Moment | None = None
+    since: BurstMoment
+    back: BurstMoment | None = None
 
 
 class Lasted(NamedTuple):
@@ -65,14 +65,14 @@ def lasted(sums: Sums, begun_us: Sequence[int]) -> Lasted:
 class Stretches:
     """Partitions that something holds for: since when it does, and for how long it did."""
 
-    def __init__(self, over: Sums | None = None, since: Mapping[TopicPartition, Moment] | None = None) -> None:
+    def __init__(self, over: Sums | None = None, since: Mapping[TopicPartition, BurstMoment] | None = None) -> None:
         self.since = dict(since or {})
         self._over = dict(over or {})
 
     def copy(self) -> "Stretches":
         return Stretches(self._over, self.since)
 
-    def end(self, name: TopicPartition, at: Moment) -> bool:
+    def end(self, name: TopicPartition, at: BurstMoment) -> bool:
         """False: it ends at the moment at which it began, and is none."""
         since = self.since.pop(name)
         if since == at:
@@ -82,7 +82,7 @@ class Stretches:
         self._over[since.burst, at.burst] = Lasted(count + 1, all_us + us, max(longest_us, us))
         return True
 
-    def sums(self, end: Moment) -> Sums:
+    def sums(self, end: BurstMoment) -> Sums:
         """As if all ended then."""
         whole = self.copy()
         for name in self.since:
@@ -105,16 +105,16 @@ class Before:
         """Partitions in which fewer are already."""
 
 
-class Tally:
+class BurstTally:
     """What some bursts come to. It does not change once it is made."""
 
     def __init__(self, before: Before) -> None:
         """What none comes to."""
         self._before = before
-        self._earlier: Tally | None = None
+        self._earlier: BurstTally | None = None
         self._rows: Sequence[AnyRow] = ()
         """Of the last burst, but for what nobody asks for here."""
-        self._end = Moment(-1, 0)
+        self._end = BurstMoment(-1, 0)
         self._leaderless, self._refused = Stretches(), Stretches()
         self._under: set[TopicPartition] = set()
         self.leaderless: set[TopicPartition] = set()
@@ -123,13 +123,13 @@ class Tally:
         """Partitions that refused producers with acks=all for some time: without a leader, or under min ISR."""
         self.down: list[Downtime] = []
         """In the order in which they fell."""
-        self.first_leaderless: Moment | None = None
+        self.first_leaderless: BurstMoment | None = None
         self.unclean_elections = 0
 
-    def with_burst(self, burst: Burst) -> "Tally":
+    def with_burst(self, burst: Burst) -> "BurstTally":
         """What they and another one come to."""
-        after = Tally(self._before)
-        after._earlier, after._end = self, Moment(self._end.burst + 1, burst.rest_us)
+        after = BurstTally(self._before)
+        after._earlier, after._end = self, BurstMoment(self._end.burst + 1, burst.rest_us)
         after._leaderless, after._refused = self._leaderless.copy(), self._refused.copy()
         after._under, after.leaderless, after.refused = set(self._under), set(self.leaderless), set(self.refused)
         after.down, after.first_leaderless = list(self.down), self.first_leaderless
@@ -153,19 +153,19 @@ class Tally:
         if self._earlier is None:
             return self._before.image
         image, at_ms = self._earlier.after, self._rows[-1].at_ms if self._rows else 0.0
-        return Timeline(image, self._rows, (), at_ms, self._before.image.provenance.time_ms).after
+        return DrillTimeline(image, self._rows, (), at_ms, self._before.image.provenance.time_ms).after
 
     @cached_property
     def summary(self) -> Summary:
         """What differs in the end."""
         rows = [row for tally in reversed([*self._path()]) for row in tally._written]
         outages = [Outage(name, 0.0, None) for name in self.leaderless]
-        timeline = Timeline(self._before.image, rows, outages, 0.0, 0, after=self.after)
+        timeline = DrillTimeline(self._before.image, rows, outages, 0.0, 0, after=self.after)
         return summary(timeline, affected(timeline), self._before.health)
 
-    def _path(self) -> Iterator["Tally"]:
+    def _path(self) -> Iterator["BurstTally"]:
         """It, and those before it."""
-        tally: Tally | None = self
+        tally: BurstTally | None = self
         while tally is not None:
             yield tally
             tally = tally._earlier
@@ -186,8 +186,8 @@ class Tally:
             elif isinstance(row, BrokerBooted):
                 self._back(row.broker, self._at(row.at_ms, burst))
 
-    def _at(self, at_ms: float, burst: Burst) -> Moment:
-        return Moment(self._end.burst, microseconds(at_ms) - burst.from_us)
+    def _at(self, at_ms: float, burst: Burst) -> BurstMoment:
+        return BurstMoment(self._end.burst, microseconds(at_ms) - burst.from_us)
 
     def _in_sync_or_not(self) -> Iterator[tuple[float, "_Change", TopicPartition]]:
         least, were_under = self._before.least, self._before.were_under
@@ -196,7 +196,7 @@ class Tally:
             if name not in were_under:
                 yield row.at_ms, _UNDER if len(row.after.isr) < least.get(name, 1) else _ENOUGH, name
 
-    def _note(self, at: Moment, change: "_Change", name: TopicPartition) -> None:
+    def _note(self, at: BurstMoment, change: "_Change", name: TopicPartition) -> None:
         leaderless, under = self._leaderless.since, self._under
         if change is _LOST:
             self.first_leaderless = self.first_leaderless or at
@@ -213,7 +213,7 @@ class Tally:
         elif name in self._refused.since and self._refused.end(name, at):
             self.refused.add(name)
 
-    def _back(self, broker: int, at: Moment) -> None:
+    def _back(self, broker: int, at: BurstMoment) -> None:
         """The first that is down and has this id."""
         for place, one in enumerate(self.down):
             if one.broker == broker and one.back is None:
@@ -235,9 +235,9 @@ def _led_or_not(burst: Burst) -> Iterator[tuple[float, _Change, TopicPartition]]
             yield outage.to_ms, _LED, outage.partition
 
 
-def tally_of(before: Before, drill: Drill) -> Tally:
+def tally_of(before: Before, drill: PlayedDrill) -> BurstTally:
     """A whole drill as one burst."""
     timeline = drill.timeline
     ended = [outage for outage in timeline.outages if outage.to_ms is not None]
     leaderless = {outage.partition: outage.from_ms for outage in timeline.outages if outage.to_ms is None}
-    return Tally(before).with_burst(Burst(timeline.rows, ended, leaderless, 0, microseconds(timeline.end_ms)))
+    return BurstTally(before).with_burst(Burst(timeline.rows, ended, leaderless, 0, microseconds(timeline.end_ms)))

@@ -70,7 +70,7 @@ MOST_OUTAGES = 10_000
 """Of a component and year."""
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class FailureGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Brokers that fail together. `kind`: power takes them down, a network cuts them off; a zone is like power."""
 
     name: str
@@ -103,7 +103,7 @@ class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
     rejoin_s: float | None = None
     """Fixed; None: in proportion to what was missed."""
     elr: bool | None = None
-    groups: tuple[Group, ...] = ()
+    groups: tuple[FailureGroup, ...] = ()
     calendars: tuple[Calendar, ...] | None = None
     """None: as `maintenance.per_y` says."""
     mtbf_h: Mapping[int, float] = {}
@@ -244,7 +244,7 @@ def _times(table: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _group(name: str, told: Any) -> Group:
+def _group(name: str, told: Any) -> FailureGroup:
     place = f"groups.{name}"
     table = _table(told, place)
     _check_keys(table, ("brokers", "kind", "mtbf_h", "mttr_h"), place, "key")
@@ -257,7 +257,7 @@ def _group(name: str, told: Any) -> Group:
     hours = {key: _number(table[key], f"{place}.{key}") for key in ("mtbf_h", "mttr_h") if key in table}
     if "mtbf_h" in hours:
         _check_often(hours["mtbf_h"], f"{place}.mtbf_h")
-    return Group(name=name, brokers=tuple(cast("list[int]", ids)), kind=kind, **hours)
+    return FailureGroup(name=name, brokers=tuple(cast("list[int]", ids)), kind=kind, **hours)
 
 
 def _calendars(told: Any) -> Iterator[Calendar]:

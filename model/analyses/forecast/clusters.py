@@ -17,7 +17,7 @@ from model.analyses.forecast.sampling import HOUR_MS, Component, Longs, Restarts
 from model.analyses.image_arrays import arrays_of, topics_of
 from model.cluster.cluster_image import ClusterImage
 from model.drills.voters import is_kraft, session_timeout_ms
-from model.hosts.virtual.scheduled_events import Assumptions as Usual
+from model.hosts.virtual.scheduled_events import TimingAssumptions as Usual
 from model.planning.layout import Sizes
 
 YEAR_H = 8_760

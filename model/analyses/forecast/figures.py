@@ -17,7 +17,7 @@ import numpy as np
 
 from model.analyses.forecast.assumptions import Assumptions
 from model.analyses.forecast.clusters import Cluster
-from model.analyses.forecast.forecast import Tally
+from model.analyses.forecast.forecast import UnitSums
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
 from model.analyses.forecast.machine import MOST_REPLICAS
 from model.analyses.forecast.sampling import HOUR_MS, Floats, Longs, Times, places_of
@@ -79,7 +79,7 @@ class LossFigures(msgspec.Struct, frozen=True, kw_only=True):
     partitions: Estimate
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class VariantFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One variant."""
 
     histories: int
@@ -120,13 +120,13 @@ def scaled(figure: Estimate, by: float) -> Estimate:
 
 
 def figures_of(
-    tally: Tally,
+    tally: UnitSums,
     variant: int,
     topics: Sequence[str],
     partitions: Sequence[int],
     variants: Sequence[Times],
     horizon_ms: int,
-) -> Figures:
+) -> VariantFigures:
     """`partitions`: by topic. `variants`: all that were played."""
     arrays = tally.arrays()
     number = int(arrays["histories"].sum())
@@ -135,7 +135,7 @@ def figures_of(
     totals = arrays["totals"][:, variant].astype(np.float64)
     by_measure = {name: totals[:, column] for column, name in enumerate((*MEASURES, *EVENTS))}
     every = sum(partitions)
-    return Figures(
+    return VariantFigures(
         histories=number,
         measures={name: scaled(_of_all(by_measure[name], longest * every), scale) for name in MEASURES},
         quantiles={
@@ -187,7 +187,7 @@ def _loss(values: Floats, partitions: int, horizon_ms: int) -> LossFigures:
     )
 
 
-def pair_of(tally: Tally, before: int, after: int, horizon_ms: int) -> Pair:
+def pair_of(tally: UnitSums, before: int, after: int, horizon_ms: int) -> Pair:
     """By common random numbers: what differs between two histories of the same number."""
     rows = tally.arrays()["totals"].astype(np.float64)
     difference: dict[str, Estimate] = {}
@@ -213,7 +213,7 @@ def plain_values(value: Any) -> Any:
     return value
 
 
-def sentences(figures: Figures, detect_s: float) -> list[str]:
+def sentences(figures: VariantFigures, detect_s: float) -> list[str]:
     """What a forecast says first: of the worst topic, and of losses."""
     found: list[str] = []
     if figures.topics:
@@ -273,7 +273,7 @@ HISTORIES = 2_000
 """Of each variant."""
 
 
-class Action(NamedTuple):
+class Remedy(NamedTuple):
     """Something that could be done, and what it takes."""
 
     name: str
@@ -281,11 +281,11 @@ class Action(NamedTuple):
     cluster: Cluster
 
 
-def actions_of(cluster: Cluster, racks: Sequence[int]) -> Iterator[Action]:
+def actions_of(cluster: Cluster, racks: Sequence[int]) -> Iterator[Remedy]:
     """Those that change anything. `racks`: by place of brokers, below 0 for none."""
     times, arrays = cluster.times, cluster.arrays
     quicker = msgspec.structs.replace(times, detect_ms=times.detect_ms * 2 // 3)
-    yield Action(
+    yield Remedy(
         "failures detected 1/3 sooner", f"after {quicker.detect_ms / 1000:g} s; long pauses look like failures",
         Cluster(arrays=arrays, times=quicker),
     )  # fmt: skip
@@ -293,17 +293,17 @@ def actions_of(cluster: Cluster, racks: Sequence[int]) -> Iterator[Action]:
         times, rejoin_ppm=times.rejoin_ppm // 2, rejoin_ms=times.rejoin_ms // 2,
         refill_ms=tuple(ms // 2 for ms in times.refill_ms),
     )  # fmt: skip
-    yield Action(
+    yield Remedy(
         "catching up twice as fast", "more fetchers or a higher throttle", Cluster(arrays=arrays, times=rejoin)
     )
     careful = tuple(msgspec.structs.replace(one, waits=True, polite=True) for one in times.restarts)
     if careful != times.restarts:
         changed = msgspec.structs.replace(times, restarts=careful)
-        yield Action("restarts that wait for the ISR", "rolling takes longer", Cluster(arrays=arrays, times=changed))
+        yield Remedy("restarts that wait for the ISR", "rolling takes longer", Cluster(arrays=arrays, times=changed))
     yield from _on_classes(cluster, np.array(racks, np.int64))
 
 
-def _on_classes(cluster: Cluster, racks: Longs) -> Iterator[Action]:
+def _on_classes(cluster: Cluster, racks: Longs) -> Iterator[Remedy]:
     arrays, times = cluster.arrays, cluster.times
     replicas = arrays["replicas"].astype(np.int64)
     size = (replicas >= 0).sum(axis=1)
@@ -314,21 +314,21 @@ def _on_classes(cluster: Cluster, racks: Longs) -> Iterator[Action]:
 
     spread, moved = _spread(replicas, racks, weight)
     if moved:
-        yield Action(
+        yield Remedy(
             "replicas spread over racks", f"{moved:,} replicas to move", made(replicas=spread.astype(np.int32))
         )
     added, number = _one_more(replicas, racks, weight)
     if number:
-        yield Action("one replica more", f"{number:,} replicas to add", made(replicas=added.astype(np.int32)))
+        yield Remedy("one replica more", f"{number:,} replicas to add", made(replicas=added.astype(np.int32)))
     least = arrays["min_isr"]
     if ((least > 1) & (least <= size)).any():
         fewer = np.maximum(1, np.where(least <= size, least - 1, least)).astype(np.int32)
-        yield Action("min ISR one lower", "acknowledged records on fewer copies", made(min_isr=fewer))
+        yield Remedy("min ISR one lower", "acknowledged records on fewer copies", made(min_isr=fewer))
     if (least < size).any():
         more = np.minimum(size, least + 1).astype(np.int32)
-        yield Action("min ISR one higher", "acknowledged records on more copies", made(min_isr=more))
+        yield Remedy("min ISR one higher", "acknowledged records on more copies", made(min_isr=more))
     if not arrays["unclean"].all():
-        yield Action("unclean elections", "loses acknowledged records", made(unclean=np.ones(len(replicas), np.bool_)))
+        yield Remedy("unclean elections", "loses acknowledged records", made(unclean=np.ones(len(replicas), np.bool_)))
 
 
 def _spread(replicas: Longs, racks: Longs, weight: np.ndarray) -> tuple[Longs, int]:

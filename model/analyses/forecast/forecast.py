@@ -14,7 +14,7 @@ import numpy as np
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit, Wave
 from model.analyses.forecast.clusters import Cluster
-from model.analyses.forecast.kernel import Block, Episodes, Layout, episodes_of, layout_of, play_block
+from model.analyses.forecast.kernel import Block, Episodes, ForecastLayout, episodes_of, layout_of, play_block
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
 from model.analyses.forecast.sampling import SPAN, Accidents, Longs, Outages, Place, Times, places_of
 
@@ -38,7 +38,7 @@ class ForecastParameters(msgspec.Struct, frozen=True, kw_only=True):
     variants: tuple[Times, ...]
 
 
-class Column(msgspec.Struct, frozen=True):
+class ArrayColumn(msgspec.Struct, frozen=True):
     """An array, as it travels."""
 
     dtype: str
@@ -49,7 +49,7 @@ class Column(msgspec.Struct, frozen=True):
         return np.frombuffer(self.data, self.dtype).reshape(self.shape)
 
 
-class Tally(msgspec.Struct, frozen=True):
+class UnitSums(msgspec.Struct, frozen=True):
     """The sums of units, in the order of their numbers.
 
     | array | shape | what it says |
@@ -65,18 +65,18 @@ class Tally(msgspec.Struct, frozen=True):
     | `totals` | int64[H, V, MEASURES + EVENTS] | by history |
     """
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, ArrayColumn]
 
     def arrays(self) -> dict[str, Any]:
         return {name: column.array() for name, column in self.columns.items()}
 
 
-def together(tallies: Sequence[Tally]) -> Tally:
+def together(tallies: Sequence[UnitSums]) -> UnitSums:
     """Of ranges of units that follow each other, as one."""
     return _tally([tally.arrays() for tally in tallies])
 
 
-def _tally(batches: Sequence[Mapping[str, Any]]) -> Tally:
+def _tally(batches: Sequence[Mapping[str, Any]]) -> UnitSums:
     """By number of unit, however units were dealt."""
     units = np.concatenate([batch["unit"] for batch in batches])
     order = np.argsort(units, kind="stable")
@@ -88,7 +88,7 @@ def _tally(batches: Sequence[Mapping[str, Any]]) -> Tally:
     rows = np.concatenate([batch["totals"] for batch in batches])
     starts = np.cumsum(lengths) - lengths
     found["totals"] = np.concatenate([rows[starts[at] : starts[at] + lengths[at]] for at in order.tolist()])
-    return Tally({name: Column(each.dtype.str, each.shape, each.tobytes()) for name, each in found.items()})
+    return UnitSums({name: ArrayColumn(each.dtype.str, each.shape, each.tobytes()) for name, each in found.items()})
 
 
 def arrays_of_variants(clusters: Sequence[Cluster]) -> Arrays:
@@ -101,7 +101,7 @@ class ForecastAnalysis:
 
     name = "forecast"
     parameters_type = ForecastParameters
-    result_type = Tally
+    result_type = UnitSums
 
     def units(self, arrays: Arrays, parameters: ForecastParameters) -> Sequence[Unit]:
         """All the same but for the last; the cost is in histories of one variant."""
@@ -130,7 +130,7 @@ class ForecastAnalysis:
             for name in rows[0]
         }
 
-    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: ForecastParameters) -> Tally:
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: ForecastParameters) -> UnitSums:
         return _tally(batches)
 
 
@@ -147,7 +147,7 @@ def _block_size(parameters: ForecastParameters) -> int:
 
 
 def _played(
-    unit: int, layouts: Sequence[Layout], places: Sequence[Place], parameters: ForecastParameters
+    unit: int, layouts: Sequence[ForecastLayout], places: Sequence[Place], parameters: ForecastParameters
 ) -> dict[str, Any]:
     histories = _histories(unit, parameters)
     variants, topics = len(layouts), parameters.topics
@@ -194,7 +194,7 @@ def _worst(known: Longs, ids: range, block: Block) -> Longs:
 
 
 def _blocks(
-    ids: range, layouts: Sequence[Layout], places: Sequence[Place], parameters: ForecastParameters
+    ids: range, layouts: Sequence[ForecastLayout], places: Sequence[Place], parameters: ForecastParameters
 ) -> Iterable[Block]:
     """The same numbers for each variant."""
     accidents = Accidents(places, parameters.seed, ids, parameters.horizon_ms)

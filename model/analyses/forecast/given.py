@@ -37,7 +37,7 @@ GAP_MS = 60_000
 """Longer, and who came back meanwhile is not known."""
 
 
-class Outages(msgspec.Struct, frozen=True):
+class RecordedOutages(msgspec.Struct, frozen=True):
     """Sums over brokers: times lost, ms registered, times back and the ms until then."""
 
     lost: int = 0
@@ -45,13 +45,13 @@ class Outages(msgspec.Struct, frozen=True):
     back: int = 0
     down_ms: int = 0
 
-    def __add__(self, other: "Outages") -> "Outages":
-        return Outages(
+    def __add__(self, other: "RecordedOutages") -> "RecordedOutages":
+        return RecordedOutages(
             self.lost + other.lost, self.up_ms + other.up_ms, self.back + other.back, self.down_ms + other.down_ms
         )
 
 
-def outages_in(of: SetColumns, down: dict[int, int]) -> Outages:
+def outages_in(of: SetColumns, down: dict[int, int]) -> RecordedOutages:
     """Of one set, which begins with a whole image. `down`: who was lost when, before it and, in the end, by its end."""
     up: dict[int, int] = {}
     lost = up_ms = back = down_ms = 0
@@ -68,12 +68,12 @@ def outages_in(of: SetColumns, down: dict[int, int]) -> Outages:
             lost += 1
             up_ms += at_ms - up.pop(broker)
             down[broker] = at_ms
-    return Outages(lost, up_ms + sum(of.until_ms - since_ms for since_ms in up.values()), back, down_ms)
+    return RecordedOutages(lost, up_ms + sum(of.until_ms - since_ms for since_ms in up.values()), back, down_ms)
 
 
 def learnt_from(folder: Path, assumed: Assumptions) -> Assumptions:
     """With a time between failures and one to repair by the recording. Raises AnalysisError."""
-    found, down, until_ms = Outages(), dict[int, int](), 0
+    found, down, until_ms = RecordedOutages(), dict[int, int](), 0
     try:
         for whole in the_cluster_in(folder).sets():
             of = read_set(whole)

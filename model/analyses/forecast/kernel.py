@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from model.analyses.analysis import Arrays
-from model.analyses.forecast.lockstep import EVENTS, MEASURES, Ints, Machines, Planned, machines_of, play_rows
-from model.analyses.forecast.machine import Rules
+from model.analyses.forecast.lockstep import EVENTS, MEASURES, Ints, Machines, PlannedOutages, machines_of, play_rows
+from model.analyses.forecast.machine import PartitionRules
 from model.analyses.forecast.sampling import SPAN, Floats, Longs, Outages
 
 Role = Literal["leads", "follows", "lonely"]
@@ -33,7 +33,7 @@ class Alone(NamedTuple):
     """ms without a leader until the death is noticed and the election over"""
 
 
-def alone(outages: Outages | Planned, role: Role, grade: str, until: int) -> Alone:
+def alone(outages: Outages | PlannedOutages, role: Role, grade: str, until: int) -> Alone:
     """To a partition in which the broker has this role."""
     start, fence, ready, end, back = (
         np.minimum(each, until) for each in (outages.start, outages.fence, outages.ready, outages.end, outages.back)
@@ -57,7 +57,7 @@ def alone(outages: Outages | Planned, role: Role, grade: str, until: int) -> Alo
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ForecastLayout:
     """A variant's classes, prepared once."""
 
     brokers: int
@@ -65,7 +65,7 @@ class Layout:
     replicas: Ints
     rule: Longs
     grade: Longs
-    rules: Sequence[Rules]
+    rules: Sequence[PartitionRules]
     machines: Machines
     entries: "Csr"
     """By class, places in `topic` and `count`."""
@@ -100,7 +100,7 @@ def _csr(keys: Longs, rows: int) -> Csr:
     return Csr(np.searchsorted(keys, np.arange(rows + 1)))
 
 
-def layout_of(arrays: Arrays, variant: int, brokers: int, topics: int) -> Layout:
+def layout_of(arrays: Arrays, variant: int, brokers: int, topics: int) -> ForecastLayout:
     """Of the arrays that `cluster.class_arrays` made of a variant."""
     columns: list[Any] = [
         np.asarray(arrays[f"{variant}.{name}"])
@@ -110,11 +110,11 @@ def layout_of(arrays: Arrays, variant: int, brokers: int, topics: int) -> Layout
     size = (replicas >= 0).sum(axis=1)
     wanted = np.stack([size, min_isr, unclean, elr & (size > 1)], axis=1).astype(np.int64)
     distinct, rule = np.unique(wanted, axis=0, return_inverse=True)
-    rules = [Rules(int(rf), int(least), bool(may), bool(kept)) for rf, least, may, kept in distinct.tolist()]
+    rules = [PartitionRules(int(rf), int(least), bool(may), bool(kept)) for rf, least, may, kept in distinct.tolist()]
     grade = np.where(min_isr > size, 2, np.where(min_isr > size - 1, 1, 0)).astype(np.int64)
     of_class = of_class.astype(np.int64)
     keys, classes = _pairs(replicas, size, brokers)
-    return Layout(
+    return ForecastLayout(
         brokers=brokers,
         topics=topics,
         replicas=replicas.astype(np.int32),
@@ -223,7 +223,9 @@ class Block(NamedTuple):
     causes: Floats
 
 
-def play_block(layout: Layout, outages: Outages, episodes: Episodes, histories: int, until: int, causes: int) -> Block:
+def play_block(
+    layout: ForecastLayout, outages: Outages, episodes: Episodes, histories: int, until: int, causes: int
+) -> Block:
     """All of the outages of so many histories, up to `until` ms."""
     block = _linear(layout, outages, histories, until, causes)
     block.sums[1] += layout.refusing * until
@@ -232,7 +234,7 @@ def play_block(layout: Layout, outages: Outages, episodes: Episodes, histories: 
     return block
 
 
-def _linear(layout: Layout, outages: Outages, histories: int, until: int, causes: int) -> Block:
+def _linear(layout: ForecastLayout, outages: Outages, histories: int, until: int, causes: int) -> Block:
     block = Block(
         np.zeros((len(MEASURES), histories, layout.topics), np.int64),
         np.zeros((histories, len(EVENTS)), np.int64),
@@ -269,7 +271,7 @@ class _Rows(NamedTuple):
     """By signature, a row of it."""
 
 
-def _rows_of(layout: Layout, outages: Outages, episodes: Episodes) -> _Rows:
+def _rows_of(layout: ForecastLayout, outages: Outages, episodes: Episodes) -> _Rows:
     brokers, classes = layout.brokers, len(layout.replicas)
     broker = outages.broker[episodes.outage]
     ends = np.searchsorted(episodes.of, episodes.of, side="right")
@@ -295,7 +297,7 @@ def _rows_of(layout: Layout, outages: Outages, episodes: Episodes) -> _Rows:
     return _Rows(episode, of_class, signature, first)
 
 
-def _correct(block: Block, layout: Layout, outages: Outages, episodes: Episodes, until: int) -> None:
+def _correct(block: Block, layout: ForecastLayout, outages: Outages, episodes: Episodes, until: int) -> None:
     rows = _rows_of(layout, outages, episodes)
     if not len(rows.episode):
         return
@@ -311,7 +313,7 @@ def _correct(block: Block, layout: Layout, outages: Outages, episodes: Episodes,
     for role in ROLES[:2]:
         for number, name in enumerate(GRADES):
             which = np.flatnonzero(((planned.who == 0) == (role == "leads")) & (grade[planned.row] == number))
-            some = Planned._make(column[which] for column in planned)
+            some = PlannedOutages._make(column[which] for column in planned)
             did = alone(some, role, name, until)
             for target, amounts in ((sums, did.sums), (events, did.events)):
                 for column, each in enumerate(amounts):
@@ -329,14 +331,16 @@ def _correct(block: Block, layout: Layout, outages: Outages, episodes: Episodes,
         block.events[:, number] += np.bincount(history, amounts, len(block.events)).astype(np.int64)
 
 
-def _planned(layout: Layout, outages: Outages, episodes: Episodes, episode: Longs, of_class: Longs) -> Planned:
+def _planned(
+    layout: ForecastLayout, outages: Outages, episodes: Episodes, episode: Longs, of_class: Longs
+) -> PlannedOutages:
     """The outages of each signature's replicas, in its episode."""
     keys = episodes.of * layout.brokers + outages.broker[episodes.outage]
     row, who = np.nonzero(layout.replicas[of_class] >= 0)
     wanted = episode[row] * layout.brokers + layout.replicas[of_class[row], who]
     which, place = Csr(np.searchsorted(keys, np.arange(len(episodes.history) * layout.brokers + 1))).expand(wanted)
     found = episodes.outage[place]
-    return Planned(
+    return PlannedOutages(
         row=row[which],
         who=who[which],
         broker=outages.broker[found],

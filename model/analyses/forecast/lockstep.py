@@ -21,7 +21,7 @@ from model.analyses.forecast.machine import (
     REGISTERED,
     RETURNED,
     UP,
-    Rules,
+    PartitionRules,
     table_of,
 )
 from model.analyses.forecast.sampling import Flags, Floats, Longs
@@ -49,7 +49,7 @@ class Machines(NamedTuple):
     replicas: Longs
 
 
-def machines_of(rules: Sequence[Rules]) -> Machines:
+def machines_of(rules: Sequence[PartitionRules]) -> Machines:
     """In this order. A partition that refuses producers with all in sync is never told to be under min ISR."""
     width = max((each.replicas for each in rules), default=1)
     tables = [table_of(each) for each in rules]
@@ -75,7 +75,7 @@ def machines_of(rules: Sequence[Rules]) -> Machines:
     )  # fmt: skip
 
 
-class Planned(NamedTuple):
+class PlannedOutages(NamedTuple):
     """Outages of positions of rows."""
 
     row: Longs
@@ -95,7 +95,7 @@ class Planned(NamedTuple):
     power: Flags
 
 
-class Played(NamedTuple):
+class PlayedRows(NamedTuple):
     """What became of each row, and of all by cause: partition-ms without leader, and under min ISR."""
 
     sums: Longs
@@ -107,20 +107,20 @@ class Played(NamedTuple):
 
 
 def play_rows(
-    machines: Machines, rules: Longs, planned: Planned, weights: Longs, until: int, causes: int, refuses: Flags
-) -> Played:
+    machines: Machines, rules: Longs, planned: PlannedOutages, weights: Longs, until: int, causes: int, refuses: Flags
+) -> PlayedRows:
     """`rules`: by row, which. `weights`: how many partitions a row stands for, for what is told by cause."""
     play = _Rows(machines, rules, planned, weights, until, causes, refuses)
     while len(play.id):
         play.step()
-    return Played(play.sums, play.events, play.causes)
+    return PlayedRows(play.sums, play.events, play.causes)
 
 
 class _Rows:
     """The rows that are not over. `sums` and `events` are of all rows, by `id`."""
 
     def __init__(
-        self, machines: Machines, rules: Longs, planned: Planned, weights: Longs, until: int, causes: int,
+        self, machines: Machines, rules: Longs, planned: PlannedOutages, weights: Longs, until: int, causes: int,
         refuses: Flags,
     ) -> None:  # fmt: skip
         rows, width = len(rules), machines.following.shape[2]
@@ -297,7 +297,7 @@ class _Rows:
         self._served = np.where(out, self._served, 0)
 
 
-def _events(planned: Planned, rows: int) -> tuple[Longs, Longs, Longs, Longs]:
+def _events(planned: PlannedOutages, rows: int) -> tuple[Longs, Longs, Longs, Longs]:
     """Keys (time, then kind) and outages, in the order of rows; where each row's begin and end."""
     every = len(planned.row)
     at = np.concatenate([planned.start, planned.fence, planned.end])

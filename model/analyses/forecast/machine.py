@@ -19,7 +19,7 @@ MOST_REPLICAS = 6
 """Of a partition: with more, the states are too many to list."""
 
 
-class Rules(NamedTuple):
+class PartitionRules(NamedTuple):
     """What decides a partition's fate, beside who is out."""
 
     replicas: int
@@ -29,7 +29,7 @@ class Rules(NamedTuple):
     elr: bool = False
 
 
-class State(NamedTuple):
+class HistoryState(NamedTuple):
     """`last` is who led last, where nobody does and eligible leader replicas are kept."""
 
     alive: int
@@ -39,20 +39,20 @@ class State(NamedTuple):
     last: int = NOBODY
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """What an event leads to. `cut`: a leader was elected that lacks committed records."""
 
-    state: State
+    state: HistoryState
     cut: bool = False
 
 
-def healthy(rules: Rules) -> State:
+def healthy(rules: PartitionRules) -> HistoryState:
     """All in sync, the preferred replica leads."""
     every = (1 << rules.replicas) - 1
-    return State(every, every, 0)
+    return HistoryState(every, every, 0)
 
 
-def fenced(rules: Rules, state: State, who: int) -> Step:
+def fenced(rules: PartitionRules, state: HistoryState, who: int) -> HistoryStep:
     """The controller takes note that the replica's broker is gone."""
     bit = 1 << who
     isr, elr = state.isr & ~bit, state.elr
@@ -61,34 +61,36 @@ def fenced(rules: Rules, state: State, who: int) -> Step:
     elif state.isr & bit and isr.bit_count() < rules.min_isr:
         elr |= bit
     after = state._replace(alive=state.alive & ~bit, isr=isr, elr=elr)
-    return _elected(rules, after._replace(leader=NOBODY), who) if state.leader == who else Step(after)
+    return _elected(rules, after._replace(leader=NOBODY), who) if state.leader == who else HistoryStep(after)
 
 
-def registered(rules: Rules, state: State, who: int, *, forgets: bool) -> Step:
+def registered(rules: PartitionRules, state: HistoryState, who: int, *, forgets: bool) -> HistoryStep:
     """The broker is back. `forgets`: it was no clean stop, so that it is no eligible leader any more (KAFKA-15586)."""
     bit = 1 << who
     after = state._replace(alive=state.alive | bit)
     if rules.elr and forgets:
         after = after._replace(elr=after.elr & ~bit, isr=after.isr & ~bit)
-    return Step(after) if after.leader != NOBODY else _elected(rules, after, after.last)
+    return HistoryStep(after) if after.leader != NOBODY else _elected(rules, after, after.last)
 
 
-def caught_up(rules: Rules, state: State, who: int) -> Step:
+def caught_up(rules: PartitionRules, state: HistoryState, who: int) -> HistoryStep:
     """The replica is in sync again."""
     isr = state.isr | 1 << who
-    return Step(state._replace(isr=isr, elr=0 if isr.bit_count() >= rules.min_isr else state.elr & ~isr))
+    return HistoryStep(state._replace(isr=isr, elr=0 if isr.bit_count() >= rules.min_isr else state.elr & ~isr))
 
 
-def lagged(rules: Rules, state: State, who: int) -> Step:
+def lagged(rules: PartitionRules, state: HistoryState, who: int) -> HistoryStep:
     """The leader drops a replica that lives and is too slow. Who leads is always in sync with itself."""
     bit = 1 << who
     if state.leader in (who, NOBODY) or not state.isr & bit:
-        return Step(state)
+        return HistoryStep(state)
     isr = state.isr & ~bit
-    return Step(state._replace(isr=isr, elr=state.elr | bit if rules.elr and isr.bit_count() < rules.min_isr else 0))
+    return HistoryStep(
+        state._replace(isr=isr, elr=state.elr | bit if rules.elr and isr.bit_count() < rules.min_isr else 0)
+    )
 
 
-def _elected(rules: Rules, state: State, last: int) -> Step:
+def _elected(rules: PartitionRules, state: HistoryState, last: int) -> HistoryStep:
     """A leader for a partition without one, if anybody may lead."""
     clean = _first(state.isr & state.alive)
     if clean == NOBODY:
@@ -96,13 +98,13 @@ def _elected(rules: Rules, state: State, last: int) -> Step:
     if clean == NOBODY and rules.elr and not state.isr | state.elr and last != NOBODY and state.alive >> last & 1:
         clean = last
     if clean != NOBODY:
-        return Step(_led(state, clean, state.isr))
+        return HistoryStep(_led(state, clean, state.isr))
     if rules.unclean and (any_one := _first(state.alive)) != NOBODY:
-        return Step(_led(state, any_one, 0)._replace(elr=0), cut=True)
-    return Step(state._replace(last=last if rules.elr else NOBODY))
+        return HistoryStep(_led(state, any_one, 0)._replace(elr=0), cut=True)
+    return HistoryStep(state._replace(last=last if rules.elr else NOBODY))
 
 
-def _led(state: State, who: int, isr: int) -> State:
+def _led(state: HistoryState, who: int, isr: int) -> HistoryState:
     bit = 1 << who
     return state._replace(leader=who, isr=isr | bit, elr=state.elr & ~bit, last=NOBODY)
 
@@ -128,11 +130,11 @@ class Table(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def table_of(rules: Rules) -> Table:
+def table_of(rules: PartitionRules) -> Table:
     """All states that can be reached, breadth first. What cannot happen in a state leaves it as it is."""
     states = [healthy(rules)]
     numbers = {states[0]: 0}
-    rows: list[list[list[Step]]] = []
+    rows: list[list[list[HistoryStep]]] = []
     while len(rows) < len(states):
         state = states[len(rows)]
         by_replica = [_steps(rules, state, who) for who in range(rules.replicas)]
@@ -150,9 +152,9 @@ def table_of(rules: Rules) -> Table:
     )
 
 
-def _steps(rules: Rules, state: State, who: int) -> tuple[Step, ...]:
+def _steps(rules: PartitionRules, state: HistoryState, who: int) -> tuple[HistoryStep, ...]:
     """By number of event."""
-    stays, lives = Step(state), bool(state.alive >> who & 1)
+    stays, lives = HistoryStep(state), bool(state.alive >> who & 1)
     catches_up = lives and state.leader != NOBODY and not state.isr >> who & 1
     return (
         fenced(rules, state, who) if lives else stays,
@@ -163,7 +165,7 @@ def _steps(rules: Rules, state: State, who: int) -> tuple[Step, ...]:
     )
 
 
-class Outage(NamedTuple):
+class BrokerOutage(NamedTuple):
     """One broker is out, in ms of the history. What is slow lives, and only drops out of the ISR at `fence`."""
 
     start: int
@@ -182,7 +184,7 @@ class Outage(NamedTuple):
     """What it had not written to disk is gone: Kafka leaves that to the page cache."""
 
 
-class Course(NamedTuple):
+class PartitionTotals(NamedTuple):
     """What a history did to a partition: ms, then numbers of events."""
 
     leaderless: int = 0
@@ -200,8 +202,11 @@ FOREVER_MS = 1 << 62
 
 
 def play(
-    rules: Rules, brokers: Sequence[int], outages: Mapping[int, Sequence[Outage]], until: int = FOREVER_MS
-) -> Course:
+    rules: PartitionRules,
+    brokers: Sequence[int],
+    outages: Mapping[int, Sequence[BrokerOutage]],
+    until: int = FOREVER_MS,
+) -> PartitionTotals:
     """The plain play: one event after the other. `brokers`: ids of the replicas, the preferred one first.
 
     Preferred replicas lead again as soon as all are in sync. `until`: ms that are not counted any more.
@@ -213,7 +218,7 @@ DIE, FENCE, ELECTED, UP, CAUGHT = range(5)
 """The order of events of the same moment; then by id of the broker."""
 
 
-_NO_OUTAGE = Outage(0, 0, 0, 0, 0)
+_NO_OUTAGE = BrokerOutage(0, 0, 0, 0, 0)
 
 
 class _Happening(NamedTuple):
@@ -221,7 +226,7 @@ class _Happening(NamedTuple):
     kind: int
     broker: int
     who: int
-    outage: Outage
+    outage: BrokerOutage
 
 
 _NEVER = _Happening(FOREVER_MS << 1, 0, 0, 0, _NO_OUTAGE)
@@ -229,12 +234,12 @@ _NEVER = _Happening(FOREVER_MS << 1, 0, 0, 0, _NO_OUTAGE)
 
 class _Play:
     def __init__(
-        self, rules: Rules, brokers: Sequence[int], outages: Mapping[int, Sequence[Outage]], until: int
+        self, rules: PartitionRules, brokers: Sequence[int], outages: Mapping[int, Sequence[BrokerOutage]], until: int
     ) -> None:
         self._rules, self._until = rules, until
         self._state = healthy(rules)
         self._now = 0
-        self._sums = dict.fromkeys(Course._fields, 0)
+        self._sums = dict.fromkeys(PartitionTotals._fields, 0)
         self._down: set[int] = set()
         self._slow: set[int] = set()
         self._lost: set[int] = set()
@@ -255,7 +260,7 @@ class _Play:
             for at, kind in ((outage.start, DIE), (outage.fence, FENCE), (outage.end, UP))
         )[::-1]
 
-    def course(self) -> Course:
+    def course(self) -> PartitionTotals:
         """All events, to the last."""
         handlers = (self._die, self._fence, self._election_ends, self._up, self._catch_up)
         while (event := self._next()) is not _NEVER:
@@ -267,7 +272,7 @@ class _Play:
             everybody = self._state.isr.bit_count() == self._rules.replicas
             if everybody and not self._down and not self._slow and self._elected is None:
                 self._state, self._served = healthy(self._rules), 0
-        return Course(**self._sums)
+        return PartitionTotals(**self._sums)
 
     def _next(self) -> _Happening:
         """Of those that are planned and those that come of it."""
@@ -290,7 +295,7 @@ class _Play:
         self._sums["stalled"] += took if led and any(self._state.isr >> who & 1 for who in late) else 0
         self._sums["under_replicated"] += took if in_sync < self._rules.replicas else 0
 
-    def _die(self, who: int, outage: Outage) -> None:
+    def _die(self, who: int, outage: BrokerOutage) -> None:
         if outage.slow:
             self._slow.add(who)
             return
@@ -306,7 +311,7 @@ class _Play:
             self._missing |= {each: at - self._now for each, at in self._caught.items()}
             self._caught.clear()
 
-    def _fence(self, who: int, outage: Outage) -> None:
+    def _fence(self, who: int, outage: BrokerOutage) -> None:
         if outage.slow:
             self._state = lagged(self._rules, self._state, who).state
             return
@@ -318,11 +323,11 @@ class _Play:
             if outage.clean and self._elected is not None:
                 self._served = self._state.leader  # it has all that the one before had
 
-    def _election_ends(self, _who: int, _outage: Outage) -> None:
+    def _election_ends(self, _who: int, _outage: BrokerOutage) -> None:
         self._elected = None
         self._serve()
 
-    def _up(self, who: int, outage: Outage) -> None:
+    def _up(self, who: int, outage: BrokerOutage) -> None:
         if outage.slow:
             self._slow.discard(who)
         else:
@@ -337,7 +342,7 @@ class _Play:
             self._missing[who] = outage.rejoin
         self._serve()
 
-    def _catch_up(self, who: int, _outage: Outage) -> None:
+    def _catch_up(self, who: int, _outage: BrokerOutage) -> None:
         del self._caught[who]
         self._lost.discard(who)
         self._state = caught_up(self._rules, self._state, who).state
@@ -348,7 +353,7 @@ class _Play:
         self._lost.discard(self._state.leader)
         self._missing.pop(self._state.leader, None)
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: HistoryStep) -> None:
         self._state = step.state
         self._sums["cut"] += step.cut
 

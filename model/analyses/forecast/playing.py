@@ -20,9 +20,9 @@ from model.analyses.forecast.figures import (
     FORMAT,
     MINUTE_MS,
     YEAR_MS,
-    Action,
-    Figures,
     Pair,
+    Remedy,
+    VariantFigures,
     actions_of,
     figures_of,
     pair_of,
@@ -30,7 +30,7 @@ from model.analyses.forecast.figures import (
     span,
     swings,
 )
-from model.analyses.forecast.forecast import UNIT, ForecastParameters, Tally, arrays_of_variants
+from model.analyses.forecast.forecast import UNIT, ForecastParameters, UnitSums, arrays_of_variants
 from model.analyses.forecast.given import elections_of
 from model.analyses.forecast.kernel import apart, episodes_of, layout_of, play_block
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
@@ -57,15 +57,15 @@ class Swing(msgspec.Struct, frozen=True):
         return abs(self.at_high - self.at_low)
 
 
-class Help(msgspec.Struct, frozen=True):
-    """Something that could be done, what it takes, and what it saves; see `Action`."""
+class RemedyEffect(msgspec.Struct, frozen=True):
+    """Something that could be done, what it takes, and what it saves; see `Remedy`."""
 
     name: str
     price: str
     pair: Pair
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
+class WorstStretch(msgspec.Struct, frozen=True, kw_only=True):
     """The worst stretch of a history, from all in sync to all in sync again; minutes are of all partitions meant."""
 
     history: int
@@ -118,28 +118,28 @@ class Playing:
             topics=len(self.topics), variants=tuple(one.times for one in variants),
         )  # fmt: skip
 
-    def figures(self, tally: Tally, variants: Sequence[Cluster], number: int = 0) -> Figures:
+    def figures(self, tally: UnitSums, variants: Sequence[Cluster], number: int = 0) -> VariantFigures:
         """Of the variant with the number, which is that of its image."""
         topics = self.images[number].topics
         partitions = [len(topics[name]) if name in topics else 0 for name in self.topics]
         return figures_of(tally, number, self.topics, partitions, [one.times for one in variants], self.horizon_ms)
 
-    def actions(self, base: Cluster) -> list[Action]:
+    def actions(self, base: Cluster) -> list[Remedy]:
         """What could be done about the cluster as it is."""
         racks = {name: number for number, name in enumerate(racks_of(self.images[0]))}
         known = self.images[0].brokers
         by_place = [racks.get(known[broker].rack or "", -1) if broker in known else -1 for broker in self.brokers]
         return list(actions_of(base, by_place))
 
-    def helping(self, tally: Tally, found: Sequence[Action]) -> tuple[Help, ...]:
+    def helping(self, tally: UnitSums, found: Sequence[Remedy]) -> tuple[RemedyEffect, ...]:
         """Each beside the cluster as it is, which was played first; by what it certainly saves under min ISR."""
         helps = [
-            Help(one.name, one.price, pair_of(tally, 0, number, self.horizon_ms))
+            RemedyEffect(one.name, one.price, pair_of(tally, 0, number, self.horizon_ms))
             for number, one in enumerate(found, start=1)
         ]
         return tuple(sorted(helps, key=lambda one: -max(_gains(one.pair))))
 
-    def moments(self, tally: Tally, variants: Sequence[Cluster], topic: str = "") -> tuple[Moment, ...]:
+    def moments(self, tally: UnitSums, variants: Sequence[Cluster], topic: str = "") -> tuple[WorstStretch, ...]:
         """The worst moments of the worst histories of a topic, or of all together: they are played once more."""
         place = self.topics.index(topic) if topic else len(self.topics)
         worst = tally.arrays()["worst"][:, place].reshape(-1, 2).tolist()
@@ -147,7 +147,7 @@ class Playing:
         found = [self._moment(history, variants, place) for history, _ in chosen[:MOST_MOMENTS]]
         return tuple(sorted(found, key=lambda one: (-one.leaderless_min - one.under_min_isr_min, one.history)))
 
-    def _moment(self, history: int, variants: Sequence[Cluster], place: int) -> Moment:
+    def _moment(self, history: int, variants: Sequence[Cluster], place: int) -> WorstStretch:
         places = places_of([one.times for one in variants], self.horizon_ms)
         accidents = Accidents(places, self.seed, range(history, history + 1), self.horizon_ms)
         stretches = apart(accidents.of(variants[0].times))
@@ -160,7 +160,7 @@ class Playing:
         out = Outages._make(column[stretches.history == worst] for column in stretches)
         order = np.argsort(out.start, kind="stable").tolist()
         unled, under = (float(lost[measure, worst]) / MINUTE_MS for measure in range(2))
-        return Moment(
+        return WorstStretch(
             history=history, start_ms=int(out.start.min()), leaderless_min=unled, under_min_isr_min=under,
             brokers=tuple(dict.fromkeys(self.brokers[int(out.broker[row])] for row in order)),
             causes=tuple(dict.fromkeys(places[int(out.component[row])].name for row in order)),
@@ -188,7 +188,7 @@ class Playing:
         """The cluster at the low and at the high end of each rate, one at a time."""
         return [self.cluster(self.images[0], each) for _, low, high in swings(self.assumed) for each in (low, high)]
 
-    def swings(self, tally: Tally) -> tuple[Swing, ...]:
+    def swings(self, tally: UnitSums) -> tuple[Swing, ...]:
         """What came of `swung`, the widest first."""
         totals = tally.arrays()["totals"][:, :, 1].mean(axis=0) / 60_000 * YEAR_MS / self.horizon_ms
         found = [
@@ -198,7 +198,7 @@ class Playing:
         return tuple(sorted(found, key=lambda swing: -swing.width))
 
 
-def topic_pairs(tally: Tally, topics: Sequence[str], horizon_ms: int) -> dict[str, Pair]:
+def topic_pairs(tally: UnitSums, topics: Sequence[str], horizon_ms: int) -> dict[str, Pair]:
     """By topic, the first variant less the second, over the same accidents."""
     arrays = tally.arrays()
     number = int(arrays["histories"].sum())
@@ -242,7 +242,7 @@ def _seed(cluster: Cluster) -> int:
     return int.from_bytes(told.digest()[:6])
 
 
-def write_tables(folder: Path, topics: Sequence[str], tally: Tally, *, seed: int, horizon_ms: int) -> None:
+def write_tables(folder: Path, topics: Sequence[str], tally: UnitSums, *, seed: int, horizon_ms: int) -> None:
     """What histories of the first variant, the cluster as it is, came to, as Parquet for other tools; files there are
     replaced. Raises OSError.
 
@@ -267,7 +267,7 @@ def write_tables(folder: Path, topics: Sequence[str], tally: Tally, *, seed: int
         write_whole(folder / f"{name}.parquet", memoryview(written.getvalue()))
 
 
-def _tables(topics: Sequence[str], tally: Tally) -> dict[str, dict[str, NDArray[Any]]]:
+def _tables(topics: Sequence[str], tally: UnitSums) -> dict[str, dict[str, NDArray[Any]]]:
     """Columns of both, sorted by unit, topic and measure, and by history."""
     arrays = tally.arrays()
     units, measures = len(arrays["unit"]), len(MEASURES)

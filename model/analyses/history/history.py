@@ -67,7 +67,7 @@ FILE = "file_name"
 """The column with the name of the file that a row is from."""
 
 
-class Scan(msgspec.Struct, frozen=True, kw_only=True):
+class HistoryTask(msgspec.Struct, frozen=True, kw_only=True):
     """What one task reads of these files of a cluster's folder: `columns` of the rows that are of one of `kinds`, and
     earlier than `before_ms` or of the kind `whenever`."""
 
@@ -91,7 +91,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         """Their names."""
         return tuple(basename(part.path) for whole in self.sets for part in whole.parts)
 
-    def check(self) -> "Scan":
+    def check(self) -> "HistoryTask":
         """The same, once no file claims more than it may. Raises AnalysisError."""
         try:
             for whole in self.sets:
@@ -102,9 +102,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         return self
 
 
-def scans_of(parameters: HistoryParameters) -> Sequence[Scan]:
+def scans_of(parameters: HistoryParameters) -> Sequence[HistoryTask]:
     """All of them, by cluster and time. Raises AnalysisError."""
-    found: list[Scan] = []
+    found: list[HistoryTask] = []
     try:
         for day in parameters.days:
             for whole in sets_of_day(day):
@@ -112,7 +112,7 @@ def scans_of(parameters: HistoryParameters) -> Sequence[Scan]:
                     continue
                 _put(
                     found,
-                    Scan(
+                    HistoryTask(
                         cluster=day.cluster, path=day.path, days=(day.day,), sets=(whole,), before_ms=parameters.to_ms
                     ),
                 )
@@ -121,7 +121,7 @@ def scans_of(parameters: HistoryParameters) -> Sequence[Scan]:
     return found
 
 
-def _put(found: list[Scan], scan: Scan) -> None:
+def _put(found: list[HistoryTask], scan: HistoryTask) -> None:
     last = found[-1] if found else None
     if last is None or last.path != scan.path or _size(last) + _size(scan) > PART_BYTES:
         found.append(scan)
@@ -130,11 +130,11 @@ def _put(found: list[Scan], scan: Scan) -> None:
         found[-1] = msgspec.structs.replace(last, days=days, sets=(*last.sets, *scan.sets))
 
 
-def _size(scan: Scan) -> int:
+def _size(scan: HistoryTask) -> int:
     return sum(Path(part.path).stat().st_size for whole in scan.sets for part in whole.parts)
 
 
-def told_by_rows(scan: Scan, batches: Iterable[Any], from_ms: int, to_ms: int) -> HistoryTables:
+def told_by_rows(scan: HistoryTask, batches: Iterable[Any], from_ms: int, to_ms: int) -> HistoryTables:
     """What rows tell that came by file, as Arrow's record batches. Raises AnalysisError."""
     by_file = rows_by_file(batches, FILE)
     try:
@@ -152,7 +152,7 @@ def _told(whole: PartSet, by_file: dict[str, Rows], from_ms: int, to_ms: int) ->
     return told_by(whole.parts[0].path, set_of(whole.from_ms, until_ms, parts), from_ms, to_ms)
 
 
-class History:
+class HistoryAnalysis:
     """The analysis. Workers read the files themselves: the folders have to be where they can see them."""
 
     name = "history"
@@ -175,7 +175,7 @@ class History:
 
     # How Spark reads the files, and what a task does with their rows
 
-    def scans(self, parameters: HistoryParameters, units: Sequence[int] | None = None) -> Sequence[Scan]:
+    def scans(self, parameters: HistoryParameters, units: Sequence[int] | None = None) -> Sequence[HistoryTask]:
         """The work, as files of about the same size together."""
         if units is None:
             return scans_of(parameters)
@@ -183,12 +183,12 @@ class History:
             msgspec.structs.replace(parameters, days=tuple(parameters.days[unit] for unit in sorted(units)))
         )
 
-    def kernel_of_rows(self, scan: Scan, batches: Iterable[Any], parameters: HistoryParameters) -> Arrays:
+    def kernel_of_rows(self, scan: HistoryTask, batches: Iterable[Any], parameters: HistoryParameters) -> Arrays:
         """The tables of a scan's rows."""
         return arrays_of(told_by_rows(scan, batches, parameters.from_ms, parameters.to_ms))
 
 
-HISTORY = History()
+HISTORY = HistoryAnalysis()
 
 
 def waves(parameters: HistoryParameters, most: Callable[[], float]) -> Iterator[Wave]:

@@ -15,7 +15,7 @@ import numpy as np
 from model.analyses.previews.changed_group import GroupChange
 from model.analyses.previews.figures import FIGURES, UNKNOWN, Table
 from model.analyses.previews.result import newcomers
-from model.consumers.assignors.from_scratch import ZOOKEEPER_RELEASES, Release, numbered_hashes
+from model.consumers.assignors.from_scratch import ZOOKEEPER_RELEASES, ReleaseDifference, numbered_hashes
 from model.consumers.assignors.group import NOBODY, Flags, Ints, spans
 from model.consumers.assignors.java_hashing import Hashes, buckets, copied_table, grown_table, string_hashes
 
@@ -56,7 +56,7 @@ class Cases:
     members: Ints  # [N]
     partitions: Ints  # [N]
     topics: CaseTopics
-    ring: Ints  # [M] see `Group.ring`
+    ring: Ints  # [M] see `GroupToAssign.ring`
     walk: Ints  # [M] see `Group.walk`
     claims: Ints  # [K] partitions that somebody owns, by who does
     claim_counts: Ints  # [M]
@@ -213,7 +213,7 @@ def _rounded_up(cases: Cases) -> Ints:
     return cases.member_starts[cases.case_of_partition] + cases.number // length[cases.topic_of]
 
 
-def _hashed_round(cases: Cases, arrays: StagedArrays, release: Release) -> Ints:
+def _hashed_round(cases: Cases, arrays: StagedArrays, release: ReleaseDifference) -> Ints:
     """int64[P]: round-robin in the order of the hashes of partitions' names."""
     before, between, after = release.text
     written = arrays["topic_name_bytes"]

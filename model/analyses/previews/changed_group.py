@@ -14,7 +14,7 @@ import numpy as np
 from model.analyses.analysis import Arrays
 from model.analyses.previews.result import newcomers
 from model.consumers.assignors.assignment import Strategy
-from model.consumers.assignors.group import NO_GENERATION, Claims, Flags, Group, Ints, Ownership, ownership
+from model.consumers.assignors.group import NO_GENERATION, Claims, Flags, GroupToAssign, Ints, Ownership, ownership
 from model.consumers.assignors.java_hashing import Hashes, copied_table, string_hashes, walk
 from model.consumers.assignors.named_group import NamedGroup
 
@@ -100,7 +100,7 @@ class ChangedGroup:
     """A group after a change. Topics that nobody subscribes to any more are gone from it."""
 
     staged: StagedGroup
-    group: Group  # for the assignors that run in consumers
+    group: GroupToAssign  # for the assignors that run in consumers
     kept: Ints  # [C - joined] the members' numbers before the change
     topics: Ints  # [T] as numbered over all groups
     lag: Ints  # [P] records
@@ -118,7 +118,7 @@ class ChangedGroup:
         return self if counts.all() else _with_topics(self, counts > 0)
 
     @cached_property
-    def coordinated(self) -> Group:
+    def coordinated(self) -> GroupToAssign:
         """For the assignors of the group coordinator (KIP-848), which know topics by their ids."""
         hashes = self.staged.id_hashes(self.topics)
         alike = len({row.tobytes() for row in self.group.subscriptions}) <= 1
@@ -143,7 +143,7 @@ def changed(staged: StagedGroup, change: GroupChange = NOTHING) -> ChangedGroup:
         used, subscription_of = np.unique(subscription_of, return_inverse=True)
         subscriptions = [subscriptions[int(row)] for row in used]
     claims = _claims(staged, members, change.joins)
-    group = Group(
+    group = GroupToAssign(
         partition_counts=staged.counts,
         subscriptions=subscriptions,
         subscription_of=subscription_of.astype(np.intp),
@@ -212,7 +212,7 @@ def _with_topics(whole: ChangedGroup, stays: Flags) -> ChangedGroup:
     return replace(whole, group=reduced, topics=whole.topics[stays], lag=whole.lag[partitions])
 
 
-def _topic_walk(group: Group, hashes: Hashes, *, alike: bool) -> Ints:
+def _topic_walk(group: GroupToAssign, hashes: Hashes, *, alike: bool) -> Ints:
     """Topics as a HashSet of their ids is walked; see `model.consumers.assignors.case`."""
     if not group.members:
         return np.zeros(0, dtype=np.intp)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from model.analyses.previews.changed_group import ChangedGroup
 from model.consumers.assignors.assignment import Assignment, Strategy
-from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints
+from model.consumers.assignors.group import NOBODY, AssignorError, GroupToAssign, Ints
 from model.consumers.assignors.named_group import NamedGroup
 from model.consumers.assignors.strategies import strategy_named
 
@@ -27,7 +27,7 @@ AT_PRESENT, REBALANCED, JOINED = -3, -2, -1
 """What a row's `CHANGE` says besides the number of the consumer that dies."""
 
 
-class Column(IntEnum):
+class FigureColumn(IntEnum):
     """Columns of the table; from MEMBERS on as `result.Figures` has them."""
 
     GROUP = 0
@@ -48,12 +48,12 @@ class Column(IntEnum):
 
 def joined(tables: Sequence[Table]) -> Table:
     """One table of several, or of none."""
-    return np.concatenate([np.zeros((0, len(Column)), dtype=np.int64), *tables])
+    return np.concatenate([np.zeros((0, len(FigureColumn)), dtype=np.int64), *tables])
 
 
 def in_order(table: Table) -> NDArray[np.intp]:
     """Places of the rows by group, strategy and change."""
-    return np.lexsort((table[:, Column.CHANGE], table[:, Column.STRATEGY], table[:, Column.GROUP]))
+    return np.lexsort((table[:, FigureColumn.CHANGE], table[:, FigureColumn.STRATEGY], table[:, FigureColumn.GROUP]))
 
 
 def without_lesser_deaths(table: Table) -> Table:
@@ -61,21 +61,21 @@ def without_lesser_deaths(table: Table) -> Table:
 
     The worst leaves most partitions to one member, then most lag, then hands most on; of equals the first consumer's.
     """
-    dies = table[:, Column.CHANGE] >= 0
+    dies = table[:, FigureColumn.CHANGE] >= 0
     deaths = table[dies]
-    worst_last = (Column.PARTITIONS_MAX, Column.LAG_MAX, Column.HANDED_ON)
-    keys = [deaths[:, Column.CHANGE], *(-deaths[:, column] for column in reversed(worst_last))]
-    deaths = deaths[np.lexsort((*keys, deaths[:, Column.STRATEGY], deaths[:, Column.GROUP]))]
-    whose = deaths[:, [Column.GROUP, Column.STRATEGY]]
+    worst_last = (FigureColumn.PARTITIONS_MAX, FigureColumn.LAG_MAX, FigureColumn.HANDED_ON)
+    keys = [deaths[:, FigureColumn.CHANGE], *(-deaths[:, column] for column in reversed(worst_last))]
+    deaths = deaths[np.lexsort((*keys, deaths[:, FigureColumn.STRATEGY], deaths[:, FigureColumn.GROUP]))]
+    whose = deaths[:, [FigureColumn.GROUP, FigureColumn.STRATEGY]]
     first = np.ones(len(deaths), dtype=np.bool_)
     first[1:] = (whose[1:] != whose[:-1]).any(axis=1)
     return np.concatenate((table[~dies], deaths[first]))
 
 
-FIGURES = len(Column) - Column.MEMBERS
+FIGURES = len(FigureColumn) - FigureColumn.MEMBERS
 
 
-class Shares(NamedTuple):
+class MemberShares(NamedTuple):
     """What each member gets under each of several assignments."""
 
     partitions: Ints  # [N, C]
@@ -83,7 +83,7 @@ class Shares(NamedTuple):
     unowned: Ints  # [N] partitions that nobody gets
 
 
-def shares(owners: Ints, members: int, lag: Ints) -> Shares:
+def shares(owners: Ints, members: int, lag: Ints) -> MemberShares:
     """Counts up what the members own. `owners` [N, P] is NOBODY where a partition has none; unknown lag counts as 0."""
     width = members + 1
     places = (owners + (1 + width * np.arange(len(owners))[:, None])).ravel()
@@ -93,11 +93,11 @@ def shares(owners: Ints, members: int, lag: Ints) -> Shares:
     if known.any():
         weights = np.tile(np.where(known, lag, 0), len(owners))
         summed = np.bincount(places, weights, width * len(owners)).reshape(-1, width)[:, 1:].astype(np.int64)
-    return Shares(counts[:, 1:], summed, counts[:, 0])
+    return MemberShares(counts[:, 1:], summed, counts[:, 0])
 
 
-def figures(shared: Shares) -> Table:
-    """int64[N, FIGURES] in the order of `Column`, of how even it is; moves are 0."""
+def figures(shared: MemberShares) -> Table:
+    """int64[N, FIGURES] in the order of `FigureColumn`, of how even it is; moves are 0."""
     table = np.zeros((len(shared.partitions), FIGURES), dtype=np.int64)
     partitions, lag = shared.partitions, shared.lag
     table[:, 0] = partitions.shape[1]
@@ -111,7 +111,7 @@ def figures(shared: Shares) -> Table:
     return table
 
 
-def moves(assignments: Sequence[Assignment], targets: Ints, shared: Shares, group: Group) -> Table:
+def moves(assignments: Sequence[Assignment], targets: Ints, shared: MemberShares, group: GroupToAssign) -> Table:
     """int64[N, 3]: moves, the fewest that this balance takes, and how many partitions wait for a second round.
 
     As `Assignment` has them, all at once; `targets` [N, P] are its own.
@@ -128,7 +128,7 @@ def moves(assignments: Sequence[Assignment], targets: Ints, shared: Shares, grou
     return table
 
 
-MOVED = slice(Column.MOVES - Column.MEMBERS, Column.WAITS - Column.MEMBERS + 1)
+MOVED = slice(FigureColumn.MOVES - FigureColumn.MEMBERS, FigureColumn.WAITS - FigureColumn.MEMBERS + 1)
 """The figures that `moves` knows."""
 
 
@@ -137,7 +137,7 @@ class Answers(NamedTuple):
 
     figures: Table  # [strategies, FIGURES]
     answered: Sequence[int]  # places of the strategies that did not refuse
-    shares: Shares  # [answered, C]
+    shares: MemberShares  # [answered, C]
 
 
 def decided(
@@ -178,7 +178,7 @@ def _answer(group: ChangedGroup, name: str, found: Mapping[str, Assignment]) -> 
     return decided(group, strategy_named(name)) if same is None else replace(same, owner=same.target)
 
 
-def at_present(group: ChangedGroup) -> tuple[Table, Shares]:
+def at_present(group: ChangedGroup) -> tuple[Table, MemberShares]:
     """int64[1, FIGURES]: how things are before any rebalance; and who has what."""
     shared = shares(group.before.owner[None], group.group.members, group.lag)
     return figures(shared), shared

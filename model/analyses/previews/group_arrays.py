@@ -72,7 +72,7 @@ def topic_partitions(image: ClusterImage) -> TopicPartitions:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupRead:
+class PreviewedGroup:
     """A group. Topics, members and consumers are numbered as `names` lists them."""
 
     names: GroupNames
@@ -94,7 +94,9 @@ class GroupRead:
         return np.bincount(self.owner[self.owner != NOBODY], minlength=len(self.names.members))
 
 
-def read_group(key: str, group: GroupImage, of: TopicPartitions, log_ends: Mapping[TopicPartition, int]) -> GroupRead:
+def read_group(
+    key: str, group: GroupImage, of: TopicPartitions, log_ends: Mapping[TopicPartition, int]
+) -> PreviewedGroup:
     """The group of that key. Topics that `of` leaves out are not there."""
     used = {used.topic for used in (*group.owners, *group.offsets)}
     threads = {name: threads_of(group, name) for name in group.members}
@@ -114,7 +116,7 @@ def read_group(key: str, group: GroupImage, of: TopicPartitions, log_ends: Mappi
     at = {told: place for place, told in enumerate(distinct)}
     places = Places(topics, of)
     lag = _lag(group, places, log_ends)
-    return GroupRead(
+    return PreviewedGroup(
         names=_names(key, group, topics, members, consumers, lag, of),
         subscriptions=[[number[topic] for topic in told if topic in number] for told in distinct],
         subscription_of=[at[lists[name]] for name in members],
@@ -230,7 +232,7 @@ def stage(image: ClusterImage, keys: Iterable[str] | None = None) -> Staged:
     return staged([read_group(key, groups[key], of, image.log_ends) for key in wanted], of.counts, ids)
 
 
-def staged(reads: Sequence[GroupRead], counts: Mapping[str, int], ids: Mapping[str, str]) -> Staged:
+def staged(reads: Sequence[PreviewedGroup], counts: Mapping[str, int], ids: Mapping[str, str]) -> Staged:
     """Groups that were read, as arrays; `counts`: topic → its partitions, `ids`: topic → its id, where it has one."""
     topics = in_name_order({topic for read in reads for topic in read.names.topics})
     number = {topic: place for place, topic in enumerate(topics)}

@@ -30,8 +30,8 @@ from model.analyses.previews.figures import (
     JOINED,
     REBALANCED,
     UNKNOWN,
-    Column,
-    Shares,
+    FigureColumn,
+    MemberShares,
     Table,
     answers,
     at_present,
@@ -40,12 +40,12 @@ from model.analyses.previews.figures import (
     without_lesser_deaths,
 )
 from model.analyses.previews.result import (
-    Figures,
+    AssignmentFigures,
     GroupPreview,
     Leave,
+    MemberShare,
     PreviewParameters,
     PreviewResult,
-    Share,
     StrategyPreview,
     strategies_for,
 )
@@ -134,7 +134,7 @@ NO_STRATEGY = -1
 """Stands for the present ownership among strategies, in `share_keys`."""
 
 
-class Batch:
+class PreviewBatch:
     """Rows and shares as they come. `share_keys` has group, strategy and number of members of each run of shares."""
 
     def __init__(self, parameters: PreviewParameters) -> None:
@@ -167,7 +167,7 @@ class Batch:
 
 def kernel(units: Sequence[int], arrays: Arrays, parameters: PreviewParameters) -> Arrays:
     """What comes of these units. Small groups that are alike are worked out together, all others one by one."""
-    work, batch = pieces(arrays, parameters), Batch(parameters)
+    work, batch = pieces(arrays, parameters), PreviewBatch(parameters)
     staged = cast(StagedArrays, arrays)
     sizes = np.diff(staged["partition_starts"]) + np.diff(staged["member_starts"])
     alike, last = are_alike(staged) & (sizes <= MOST_TOGETHER), inhabited(staged) <= 1
@@ -207,7 +207,7 @@ def _play_together(
     strategies: Strategies,
     arrays: StagedArrays,
     parameters: PreviewParameters,
-    batch: Batch,
+    batch: PreviewBatch,
 ) -> None:
     groups, changes = np.array([group for group, _ in some], dtype=np.int64), [change for _, change in some]
     everything = strategies_for(parameters, zookeeper=bool(arrays["zookeeper"][groups[0]]))
@@ -223,21 +223,21 @@ def _play_together(
         batch.add_shares(keys, dealt.partitions[members], dealt.lag[members])
 
     for place, dealt in zip(places, all_dealt(cases, arrays, strategies), strict=True):
-        heads[:, Column.STRATEGY] = place
+        heads[:, FigureColumn.STRATEGY] = place
         batch.add(heads, dealt.figures)
         add(place, dealt)
     if 0 in places:
         present = at_present_alike(cases)
-        heads[:, Column.STRATEGY : Column.MEMBERS] = (0, AT_PRESENT, 0)
+        heads[:, FigureColumn.STRATEGY : FigureColumn.MEMBERS] = (0, AT_PRESENT, 0)
         batch.add(heads[as_it_is], present.figures[as_it_is])
         add(NO_STRATEGY, present)
 
 
-def _play(piece: Piece, staged: StagedGroup, parameters: PreviewParameters, batch: Batch) -> None:
+def _play(piece: Piece, staged: StagedGroup, parameters: PreviewParameters, batch: PreviewBatch) -> None:
     everything = strategies_for(parameters, zookeeper=staged.is_zookeeper)
     places = [everything.index(name) for name in piece.strategies]
 
-    def add(strategies: Sequence[int], shared: Shares) -> None:
+    def add(strategies: Sequence[int], shared: MemberShares) -> None:
         keys = [(piece.group, strategy, shared.partitions.shape[1]) for strategy in strategies]
         batch.add_shares(keys, shared.partitions, shared.lag)
 
@@ -270,10 +270,10 @@ def combined(batches: Sequence[Arrays], arrays: Arrays, parameters: PreviewParam
     worst = without_lesser_deaths(rows)
     deaths: dict[ShareKey, list[Row]] = {}
     for row in rows[in_order(rows)].tolist() if parameters.detail else ():
-        if row[Column.CHANGE] >= 0:
-            deaths.setdefault((row[Column.GROUP], row[Column.STRATEGY]), []).append(row)
+        if row[FigureColumn.CHANGE] >= 0:
+            deaths.setdefault((row[FigureColumn.GROUP], row[FigureColumn.STRATEGY]), []).append(row)
     told = _InWords(parameters, arrays, deaths, dict(_shares(batches)))
-    in_groups = groupby(worst[in_order(worst)].tolist(), key=lambda row: row[Column.GROUP])
+    in_groups = groupby(worst[in_order(worst)].tolist(), key=lambda row: row[FigureColumn.GROUP])
     return PreviewResult(tuple(told.group(number, list(group)) for number, group in in_groups))
 
 
@@ -285,7 +285,7 @@ class _InWords:
         parameters: PreviewParameters,
         arrays: Arrays,
         deaths: Mapping[ShareKey, Sequence[Row]],
-        shares: Mapping[ShareKey, tuple[Share, ...]],
+        shares: Mapping[ShareKey, tuple[MemberShare, ...]],
     ) -> None:
         self._zookeeper: list[int] = arrays["zookeeper"].tolist()
         self._names = [strategies_for(parameters, zookeeper=kind) for kind in (False, True)]
@@ -294,20 +294,20 @@ class _InWords:
     def group(self, number: int, rows: Sequence[Row]) -> GroupPreview:
         names = self._names[self._zookeeper[number]]
         now, *rest = rows  # AT_PRESENT comes before all else
-        assert now[Column.CHANGE] == AT_PRESENT
+        assert now[FigureColumn.CHANGE] == AT_PRESENT
         return GroupPreview(
             group=number,
             now=_figures(now),
             strategies=tuple(
-                self._strategy((number, place), names[place], {row[Column.CHANGE]: row for row in of})
-                for place, of in groupby(rest, key=lambda row: row[Column.STRATEGY])
+                self._strategy((number, place), names[place], {row[FigureColumn.CHANGE]: row for row in of})
+                for place, of in groupby(rest, key=lambda row: row[FigureColumn.STRATEGY])
             ),
             shares=self._shares.get((number, NO_STRATEGY), ()),
         )
 
     def _strategy(self, key: ShareKey, name: str, by_change: dict[int, Row]) -> StrategyPreview:
         rebalanced = by_change.pop(REBALANCED)
-        if rebalanced[Column.MEMBERS] == UNKNOWN:
+        if rebalanced[FigureColumn.MEMBERS] == UNKNOWN:
             return StrategyPreview(name, None)
         joined = by_change.pop(JOINED, None)
         return StrategyPreview(
@@ -320,23 +320,23 @@ class _InWords:
         )
 
 
-def _figures(row: Row) -> Figures:
-    return figures_of(row[Column.MEMBERS :])
+def _figures(row: Row) -> AssignmentFigures:
+    return figures_of(row[FigureColumn.MEMBERS :])
 
 
-def figures_of(numbers: Sequence[int]) -> Figures:
+def figures_of(numbers: Sequence[int]) -> AssignmentFigures:
     """A row's numbers from `MEMBERS` on."""
     members, idle, least, most, lag_min, lag_max, *rest = numbers
     if lag_max == UNKNOWN:
-        return Figures(members, idle, least, most, None, None, *rest)
-    return Figures(members, idle, least, most, lag_min, lag_max, *rest)
+        return AssignmentFigures(members, idle, least, most, None, None, *rest)
+    return AssignmentFigures(members, idle, least, most, lag_min, lag_max, *rest)
 
 
 def _leave(row: Row) -> Leave:
-    return Leave(row[Column.CHANGE], _figures(row), row[Column.HANDED_ON])
+    return Leave(row[FigureColumn.CHANGE], _figures(row), row[FigureColumn.HANDED_ON])
 
 
-def _shares(batches: Sequence[Arrays]) -> Iterator[tuple[ShareKey, tuple[Share, ...]]]:
+def _shares(batches: Sequence[Arrays]) -> Iterator[tuple[ShareKey, tuple[MemberShare, ...]]]:
     for batch in batches:
         partitions, lags, begin = batch["share_partitions"].tolist(), batch["share_lag"].tolist(), 0
         for group, strategy, members in batch["share_keys"].tolist():
@@ -344,7 +344,7 @@ def _shares(batches: Sequence[Arrays]) -> Iterator[tuple[ShareKey, tuple[Share, 
             yield (
                 (group, strategy),
                 tuple(
-                    Share(count, None if lag == UNKNOWN else lag)
+                    MemberShare(count, None if lag == UNKNOWN else lag)
                     for count, lag in zip(partitions[run], lags[run], strict=True)
                 ),
             )

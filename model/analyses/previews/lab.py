@@ -14,15 +14,15 @@ from model.analyses.previews.changed_group import NOTHING, ChangedGroup, GroupCh
 from model.analyses.previews.figures import UNKNOWN, answers, decided
 from model.analyses.previews.group_arrays import Staged
 from model.analyses.previews.kernel import figures_of
-from model.analyses.previews.result import Figures, GroupNames, newcomers
+from model.analyses.previews.result import AssignmentFigures, GroupNames, newcomers
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import alike_to_clients
-from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints
+from model.consumers.assignors.group import NOBODY, AssignorError, GroupToAssign, Ints
 from model.consumers.assignors.strategies import TAKEN_FOR_EQUAL, difference, failure, strategy_named, throws_at_times
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class AssignmentComparison:
     """Every partition of a group, topic after topic: who has it now, and who gets it under either strategy.
 
     Members are numbers of `members`, which names those that join last; NOBODY where a partition has none.
@@ -95,11 +95,11 @@ class Lab:
             return failure(error, causes)
         return difference(ours, AssignedCase(ours.strategy, named, decision), causes)
 
-    def compare(self, left: str, right: str, change: GroupChange = NOTHING) -> Comparison:
+    def compare(self, left: str, right: str, change: GroupChange = NOTHING) -> AssignmentComparison:
         """Two strategies side by side. Raises AssignorError as `outcome` does."""
         group, whole = changed(self._staged, change), changed(self._staged)
         topic = whole.group.topic_of
-        return Comparison(
+        return AssignmentComparison(
             members=(*self.names.members, *newcomers(change.joins)),
             topics=self.names.topics,
             topic=topic,
@@ -121,7 +121,7 @@ class Lab:
         topic, before = whole.group.topic_of, whole.before.owner
         return Dealings(members, self.names.topics, topic, self._partitions(), before, gets)
 
-    def figures(self, strategies: Sequence[str], change: GroupChange) -> tuple[Figures | None, ...]:
+    def figures(self, strategies: Sequence[str], change: GroupChange) -> tuple[AssignmentFigures | None, ...]:
         """What each strategy comes to after a change, None where it refuses the group.
 
         What a consumer that died had moves, too, whatever the strategy.
@@ -156,12 +156,12 @@ class Lab:
         return owner
 
 
-def _with_moves(figures: Figures, more: int) -> Figures:
+def _with_moves(figures: AssignmentFigures, more: int) -> AssignmentFigures:
     fewest = figures.moves_lower_bound + more
     return msgspec.structs.replace(figures, moves=figures.moves + more, moves_lower_bound=fewest)
 
 
-def _as_kafka_sees(group: Group, by_clients: bool) -> Group:
+def _as_kafka_sees(group: GroupToAssign, by_clients: bool) -> GroupToAssign:
     """The group, alike where clients of 3.9.1 take it for that."""
     if group.alike or not by_clients:
         return group

@@ -78,7 +78,7 @@ def newcomers(count: int) -> tuple[str, ...]:
     return tuple(f"~new-{number}" for number in range(1, count + 1))
 
 
-class Figures(msgspec.Struct, frozen=True, array_like=True):
+class AssignmentFigures(msgspec.Struct, frozen=True, array_like=True):
     """One assignment: how it shares partitions and lag (records) out, and what it moves.
 
     A cooperative rebalance lets `waits` partitions wait for its second round; all else is as after that round.
@@ -110,11 +110,11 @@ class Leave(msgspec.Struct, frozen=True, array_like=True):
     """One consumer dies, and the rest is balanced again. `handed_on`: partitions it had."""
 
     consumer: int
-    figures: Figures
+    figures: AssignmentFigures
     handed_on: int
 
 
-class Share(msgspec.Struct, frozen=True, array_like=True):
+class MemberShare(msgspec.Struct, frozen=True, array_like=True):
     """What one member gets. `lag` in records, None where that of none of the group's partitions is known."""
 
     partitions: int
@@ -128,20 +128,20 @@ class StrategyPreview(msgspec.Struct, frozen=True):
     """
 
     strategy: str
-    rebalanced: Figures | None
-    joined: Figures | None = None
+    rebalanced: AssignmentFigures | None
+    joined: AssignmentFigures | None = None
     worst_leave: Leave | None = None
     leaves: tuple[Leave, ...] = ()
-    shares: tuple[Share, ...] = ()
+    shares: tuple[MemberShare, ...] = ()
 
 
 class GroupPreview(msgspec.Struct, frozen=True):
     """One group: `group` is its number among those staged, `now` how things are, `shares` as above."""
 
     group: int
-    now: Figures
+    now: AssignmentFigures
     strategies: tuple[StrategyPreview, ...]
-    shares: tuple[Share, ...] = ()
+    shares: tuple[MemberShare, ...] = ()
 
 
 class PreviewResult(msgspec.Struct, frozen=True):
@@ -154,14 +154,14 @@ Change = Literal["rebalanced", "leaves", "joins"]
 CHANGES: tuple[Change, ...] = ("rebalanced", "leaves", "joins")
 
 
-class Case(msgspec.Struct, frozen=True):
+class EstateCase(msgspec.Struct, frozen=True):
     """`group` is its number among those staged; `consumer` who fails, -1 where nobody does."""
 
     group: int
     strategies: tuple[str, ...]
     """Strategies that come to the same."""
     change: Change
-    figures: Figures
+    figures: AssignmentFigures
     consumer: int = -1
     handed_on: int = 0
     """Partitions of the consumer that fails: they move whatever the strategy."""
@@ -221,14 +221,14 @@ class StrategyTotal(msgspec.Struct, frozen=True):
     by_change: dict[Change, Total]
 
 
-def estate_cases(groups: Iterable[GroupPreview]) -> tuple[Case, ...]:
+def estate_cases(groups: Iterable[GroupPreview]) -> tuple[EstateCase, ...]:
     """All of them, the worst first; of equally bad ones in the order of the groups. Strategies that agree share one."""
     found = [case for one in groups for case in _folded(one)]
     return tuple(sorted(found, key=lambda case: case.badness, reverse=True))
 
 
-def _folded(one: GroupPreview) -> Iterable[Case]:
-    alike = dict[Case, list[str]]()
+def _folded(one: GroupPreview) -> Iterable[EstateCase]:
+    alike = dict[EstateCase, list[str]]()
     for preview in one.strategies:
         for case in _cases(one.group, preview):
             orphaned = max(case.figures.unowned - one.now.unowned, 0)
@@ -237,19 +237,19 @@ def _folded(one: GroupPreview) -> Iterable[Case]:
     return (msgspec.structs.replace(case, strategies=tuple(names)) for case, names in alike.items())
 
 
-def _cases(group: int, preview: StrategyPreview) -> Iterable[Case]:
+def _cases(group: int, preview: StrategyPreview) -> Iterable[EstateCase]:
     if preview.rebalanced is not None:
-        yield Case(group, (preview.strategy,), "rebalanced", preview.rebalanced)
+        yield EstateCase(group, (preview.strategy,), "rebalanced", preview.rebalanced)
     if (leave := preview.worst_leave) is not None:
-        yield Case(group, (preview.strategy,), "leaves", leave.figures, leave.consumer, leave.handed_on)
+        yield EstateCase(group, (preview.strategy,), "leaves", leave.figures, leave.consumer, leave.handed_on)
     if preview.joined is not None:
-        yield Case(group, (preview.strategy,), "joins", preview.joined)
+        yield EstateCase(group, (preview.strategy,), "joins", preview.joined)
 
 
 def estate_totals(groups: Sequence[GroupPreview]) -> tuple[StrategyTotal, ...]:
     """Every strategy that is previewed for some group, in the order in which they come."""
     refused = Counter[str]()
-    by_strategy = dict[str, list[Case]]()
+    by_strategy = dict[str, list[EstateCase]]()
     for one in groups:
         for preview in one.strategies:
             refused[preview.strategy] += preview.rebalanced is None
@@ -264,7 +264,7 @@ def estate_totals(groups: Sequence[GroupPreview]) -> tuple[StrategyTotal, ...]:
     )
 
 
-def total(some: Sequence[Case]) -> Total:
+def total(some: Sequence[EstateCase]) -> Total:
     """What these cases, each of another group, come to together."""
     lagging = max(
         (case for case in some if case.figures.lag_max is not None),
@@ -286,10 +286,10 @@ def total(some: Sequence[Case]) -> Total:
 
 def estate_now(groups: Iterable[GroupPreview]) -> Total:
     """How the groups stand before anything is changed; nothing moves."""
-    return total([Case(one.group, (), "rebalanced", _still(one.now)) for one in groups])
+    return total([EstateCase(one.group, (), "rebalanced", _still(one.now)) for one in groups])
 
 
-def _still(figures: Figures) -> Figures:
+def _still(figures: AssignmentFigures) -> AssignmentFigures:
     return msgspec.structs.replace(figures, moves=0, moves_lower_bound=0)
 
 
@@ -329,7 +329,7 @@ def _strategy(preview: StrategyPreview, names: GroupNames) -> dict[str, Any]:
     return document
 
 
-def _figures_document(figures: Figures) -> dict[str, Any]:
+def _figures_document(figures: AssignmentFigures) -> dict[str, Any]:
     return {field: getattr(figures, field) for field in (*figures.__struct_fields__, "spread")}
 
 
@@ -337,7 +337,7 @@ def _leave(leave: Leave, consumers: Sequence[str]) -> dict[str, Any]:
     return {"consumer": consumers[leave.consumer], "handed_on": leave.handed_on, **_figures_document(leave.figures)}
 
 
-def _shares(shares: Iterable[Share], members: Sequence[str]) -> dict[str, Any]:
+def _shares(shares: Iterable[MemberShare], members: Sequence[str]) -> dict[str, Any]:
     told = {
         member: {"partitions": share.partitions, "lag": share.lag}
         for member, share in zip(members, shares, strict=False)

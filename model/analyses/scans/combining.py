@@ -12,10 +12,10 @@ from pathlib import Path
 
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.scans import findings
-from model.analyses.scans.findings import SEVERITY, Found, Gathered, Severity
+from model.analyses.scans.findings import SEVERITY, FoundInFile, Gathered, Severity
 from model.analyses.scans.folders import FoundLogFolder, FoundPartition, FoundSegment, ScanParameters, folder_report
 from model.analyses.scans.result import (
-    Finding,
+    LogFinding,
     LogFolderScan,
     PartitionScan,
     ScanResult,
@@ -39,7 +39,7 @@ class FoldedPartition:
 
     scan: PartitionScan
     whole: Sum
-    found: Sequence[Found]
+    found: Sequence[FoundInFile]
     counts: dict[str, int]
 
 
@@ -174,11 +174,11 @@ def _of_severity(counts: Mapping[str, int], severity: Severity) -> int:
     return sum(number for kind, number in counts.items() if SEVERITY[kind] is severity)
 
 
-def _of_partitions(folded: Iterable[FoldedPartition]) -> Iterator[Finding]:
+def _of_partitions(folded: Iterable[FoldedPartition]) -> Iterator[LogFinding]:
     for each in folded:
         scan = each.scan
         for found in each.found:
-            yield Finding(
+            yield LogFinding(
                 severity=SEVERITY[found.kind],
                 kind=found.kind,
                 topic=scan.topic,
@@ -191,14 +191,14 @@ def _of_partitions(folded: Iterable[FoldedPartition]) -> Iterator[Finding]:
             )
 
 
-def _of_log_folders(parameters: ScanParameters) -> Iterator[Finding]:
+def _of_log_folders(parameters: ScanParameters) -> Iterator[LogFinding]:
     kind = findings.BAD_CHECKPOINT
     for each in parameters.log_folders:
         for path, cause in each.damaged_checkpoints:
-            yield Finding(SEVERITY[kind], kind, "", -1, each.broker, path, None, None, cause)
+            yield LogFinding(SEVERITY[kind], kind, "", -1, each.broker, path, None, None, cause)
 
 
-def _other_topic_ids(folded: Sequence[FoldedPartition]) -> Iterator[Finding]:
+def _other_topic_ids(folded: Sequence[FoldedPartition]) -> Iterator[LogFinding]:
     """Partition folders of a topic whose id is not that of most: left from before the topic was created anew."""
     kind = findings.OTHER_TOPIC_ID
     for topic, of_topic in groupby(folded, key=lambda each: each.scan.topic):
@@ -208,7 +208,7 @@ def _other_topic_ids(folded: Sequence[FoldedPartition]) -> Iterator[Finding]:
         for scan in scans:
             if scan.topic_id != usual:
                 cause = f"topic id {scan.topic_id}, others of the topic have {usual}"
-                yield Finding(SEVERITY[kind], kind, topic, scan.partition, scan.broker, scan.path, None, None, cause)
+                yield LogFinding(SEVERITY[kind], kind, topic, scan.partition, scan.broker, scan.path, None, None, cause)
 
 
 def _topics(folded: Sequence[FoldedPartition], deep: bool) -> Iterator[TopicScan]:
@@ -243,7 +243,7 @@ OPENING_COST = 1 << 21
 """What opening files and looking at them costs, in bytes of a segment that are scanned meanwhile."""
 
 
-class Scan:
+class LogScan:
     """What log folders hold. Files are opened to be read only, wherever the kernel runs."""
 
     name = "scan"
@@ -272,4 +272,4 @@ class Scan:
         return combined(dict(pair for batch in batches for pair in decode_reports(batch)), parameters)
 
 
-SCAN = Scan()
+SCAN = LogScan()

@@ -96,7 +96,7 @@ def missing(first: int, following: int) -> str:
     return f"{counted(following - first, 'offset')} missing, from {first} on"
 
 
-class Found(msgspec.Struct, frozen=True, omit_defaults=True):
+class FoundInFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something found in a file; `position` and `size` are in bytes, -1 where it has none."""
 
     kind: str
@@ -114,12 +114,12 @@ class Gathered:
     def __init__(self, file: str = "") -> None:
         """`file` is what findings are about unless they say otherwise."""
         self.counts: dict[str, int] = {}
-        self.kept: list[Found] = []
+        self.kept: list[FoundInFile] = []
         self._file = file
 
     def add(self, kind: str, cause: str, position: int = -1, size: int = -1, file: str = "") -> None:
         if self.counts.get(kind, 0) < MOST_OF_A_KIND:
-            self.kept.append(Found(kind, file or self._file, cause, position, size))
+            self.kept.append(FoundInFile(kind, file or self._file, cause, position, size))
         self._count(kind, 1)
 
     def add_damage(self, damage: Damage, kind: str = "", file: str = "") -> None:
@@ -135,7 +135,7 @@ class Gathered:
         room = max(MOST_OF_A_KIND - self.counts.get(kind, 0), 0)
         for place in found[:room]:
             position, size = int(columns.position[place]), int(columns.size[place])
-            self.kept.append(Found(kind, self._file, tell(place), position, size))
+            self.kept.append(FoundInFile(kind, self._file, tell(place), position, size))
         self._count(kind, len(found))
 
     def _count(self, kind: str, number: int) -> None:

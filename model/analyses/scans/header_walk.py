@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from model.analyses.scans import findings
 from model.analyses.scans.findings import Gathered
 from model.analyses.scans.tally import BatchTally, CodecTally
-from model.log.records import Damage, RecordBatch, Source, layout, records_of
+from model.log.records import ByteSource, Damage, RecordBatch, layout, records_of
 from model.log.records.columns import HeaderColumns, batch_groups
 from model.log.records.layout import INT64_MAX, Codec, unknown_magic
 from model.log.records.scan import BatchWindow
@@ -214,7 +214,7 @@ def _promised(columns: HeaderColumns) -> Int64s:
 class ContentsWalk:
     """Reads what is in batches, and adds it to a tally; damage goes among what is gathered."""
 
-    def __init__(self, source: Source, tally: BatchTally, gathered: Gathered) -> None:
+    def __init__(self, source: ByteSource, tally: BatchTally, gathered: Gathered) -> None:
         self._source = source
         self._tally = tally
         self._gathered = gathered

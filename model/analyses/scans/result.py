@@ -11,7 +11,7 @@ from model.log.dump.facts import CODEC_NAMES
 from model.log.names import FolderRole
 
 
-class Spread(msgspec.Struct, frozen=True):
+class Distribution(msgspec.Struct, frozen=True):
     """How large some numbers are; all 0 where there are none. The median is exact below 64, within 2 % above."""
 
     smallest: int = 0
@@ -35,7 +35,7 @@ class CodecShare(msgspec.Struct, frozen=True):
     """Plain bytes for each byte of payload: 4.0 is four times smaller."""
 
 
-class Measures(msgspec.Struct, frozen=True):
+class LogMeasures(msgspec.Struct, frozen=True):
     """Of a partition on one broker, or of several."""
 
     segments: int
@@ -49,8 +49,8 @@ class Measures(msgspec.Struct, frozen=True):
     records: int
     uncounted_sets: int
     """Compressed v0 and v1 sets, whose records only a deep scan counts."""
-    batch_bytes: Spread
-    batch_records: Spread
+    batch_bytes: Distribution
+    batch_records: Distribution
     """Batch fill: control batches, and those that compaction has emptied, left out."""
     codecs: tuple[CodecShare, ...]
     """The most bytes first."""
@@ -100,7 +100,7 @@ class PartitionScan(msgspec.Struct, frozen=True):
     damage: int
     """Findings of severity damage, and of warning."""
     warnings: int
-    measures: Measures
+    measures: LogMeasures
 
 
 class TopicScan(msgspec.Struct, frozen=True):
@@ -111,7 +111,7 @@ class TopicScan(msgspec.Struct, frozen=True):
     folders: int
     damage: int
     warnings: int
-    measures: Measures
+    measures: LogMeasures
 
 
 class LogFolderScan(msgspec.Struct, frozen=True):
@@ -124,10 +124,10 @@ class LogFolderScan(msgspec.Struct, frozen=True):
     partitions: int
     damage: int
     warnings: int
-    measures: Measures
+    measures: LogMeasures
 
 
-class Finding(msgspec.Struct, frozen=True):
+class LogFinding(msgspec.Struct, frozen=True):
     """Something that is wrong, or should be known. `position` and `size` are in bytes, None where it has none."""
 
     severity: Severity
@@ -142,7 +142,7 @@ class Finding(msgspec.Struct, frozen=True):
     cause: str
 
 
-def worst(findings: Iterable[Finding], most: int) -> list[Finding]:
+def worst(findings: Iterable[LogFinding], most: int) -> list[LogFinding]:
     """At most so many, the worst kinds first; no kind takes the room of another, as far as there is room for one."""
     order = {kind: place for place, kind in enumerate(SEVERITY)}
     in_order = sorted(findings, key=lambda each: (order[each.kind], each.path, each.position or 0))
@@ -157,12 +157,12 @@ def worst(findings: Iterable[Finding], most: int) -> list[Finding]:
 class ScanResult(msgspec.Struct, frozen=True):
     """Totals first; partitions by topic and number; findings with the worst first."""
 
-    totals: Measures
+    totals: LogMeasures
     log_folders: tuple[LogFolderScan, ...]
     topics: tuple[TopicScan, ...]
     """The most bytes first."""
     partitions: tuple[PartitionScan, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[LogFinding, ...]
     findings_left_out: int
     counts: dict[str, int]
     """Kind → how often it was found, in all."""
@@ -202,12 +202,12 @@ def total(sums: Iterable[Sum]) -> Sum:
     return whole
 
 
-def measures(whole: Sum, *, deep: bool, histograms: bool) -> Measures:
+def measures(whole: Sum, *, deep: bool, histograms: bool) -> LogMeasures:
     """What a sum says."""
     tally = whole.tally
     shares = [_share(number, codec, deep) for number, codec in tally.codecs.items()]
     compressed = [codec for number, codec in tally.codecs.items() if number]
-    return Measures(
+    return LogMeasures(
         segments=tally.segments,
         bytes=tally.bytes,
         other_bytes=whole.other_bytes,
@@ -239,12 +239,12 @@ def measures(whole: Sum, *, deep: bool, histograms: bool) -> Measures:
     )
 
 
-def _spread(histogram: Histogram, in_full: bool) -> Spread:
+def _spread(histogram: Histogram, in_full: bool) -> Distribution:
     if not histogram.count:
-        return Spread()
+        return Distribution()
     mean = round(histogram.total / histogram.count, 1)
     powers = tuple(histogram.by_powers()) if in_full else ()
-    return Spread(histogram.smallest, histogram.median, mean, histogram.largest, powers)
+    return Distribution(histogram.smallest, histogram.median, mean, histogram.largest, powers)
 
 
 def _share(number: int, codec: CodecTally, deep: bool) -> CodecShare:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.analyses.analysis import Arrays
-from model.analyses.scans.findings import Found
+from model.analyses.scans.findings import FoundInFile
 from model.log.records.layout import INT64_MAX
 
 _EXACT_BITS = 5
@@ -175,7 +175,7 @@ _SUMS = (
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a segment, or of a partition folder apart from its segments. -1 where nothing tells."""
 
-    found: tuple[Found, ...] = ()
+    found: tuple[FoundInFile, ...] = ()
     counts: dict[str, int] = {}
     """Kind → how often it was found, in all."""
     tally: BatchTally = msgspec.field(default_factory=BatchTally)

@@ -20,13 +20,13 @@ from model.broker.settings.keys import (
     SHORT_MAX,
     Flag,
     Key,
-    Kind,
     Matching,
     Optional,
     Real,
     Text,
-    Whole,
-    Words,
+    ValueKind,
+    WholeNumber,
+    WordList,
     long_from,
 )
 
@@ -223,20 +223,20 @@ _BOUNDS = re.compile(r"(-?[\d.]+)\.\.([\d.]*)(?:\|(-?\d+))?")
 _MOST = {"INT": INT_MAX, "LONG": LONG_MAX, "SHORT": SHORT_MAX}
 
 
-def _kind(type_: str, check: str, default: str) -> Kind[object]:
+def _kind(type_: str, check: str, default: str) -> ValueKind[object]:
     bounds, words = _BOUNDS.fullmatch(check), tuple(filter(None, check.split("|")))
     if type_ in _MOST:
         most = _MOST[type_]
         if bounds is None:
-            return Whole(-most - 1, most, type_)
+            return WholeNumber(-most - 1, most, type_)
         also = None if bounds[3] is None else int(bounds[3])
-        return Whole(int(bounds[1]), int(bounds[2] or most), type_, also)
+        return WholeNumber(int(bounds[1]), int(bounds[2] or most), type_, also)
     if type_ == "DOUBLE":
         return Real(float(bounds[1]), float(bounds[2])) if bounds else Real(-REAL_MAX, REAL_MAX)
     if type_ == "BOOLEAN":
         return Flag(only_false=bool(words))
     if type_ == "LIST":
-        return Words(words)
+        return WordList(words)
     if check == "HOST:COUNT":
         return Matching(r".+:\d+", f"{check}, with commas", type_)
     if type_ == "CLASS":
@@ -270,7 +270,7 @@ RATE_KEYS = _named(key for key in _KEYS if not key.in_files and not key.topic)
 """Keys that are set on brokers that run, and stand in no file (`kafka.server.DynamicConfig.Broker`, 3.9.1)."""
 KEPT_KEYS = _named(_table(_KEPT))
 """The other keys of server.properties: kept, checked when they are changed, and without effect here."""
-_FOR_TOPICS: Mapping[str, Kind[object]] = {
+_FOR_TOPICS: Mapping[str, ValueKind[object]] = {
     "log.retention.ms": Optional(long_from(-1)),
     "log.flush.interval.ms": Optional(long_from(0)),
 }
@@ -344,14 +344,14 @@ def kept_alone(names: Iterable[str], /, *, of_topic: bool) -> tuple[str, ...]:
     )
 
 
-class Said(NamedTuple):
+class CheckedSettings(NamedTuple):
     """`refusals`: values that no broker takes; `remarks`: names that look wrong."""
 
     refusals: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
-def said_of(kind: str, wanted: Mapping[str, str]) -> Said:
+def said_of(kind: str, wanted: Mapping[str, str]) -> CheckedSettings:
     """Of settings of `topics` or `brokers`; keys of others, and of plug-ins, are the operator's own to know."""
     of_topic = kind == "topics"
     refusals: list[str] = []
@@ -369,4 +369,4 @@ def said_of(kind: str, wanted: Mapping[str, str]) -> Said:
             refusals.append(str(error))
         if not of_topic and name not in DYNAMIC_KEYS and name not in RATE_KEYS:
             remarks.append(f"{name} is read at the start: brokers that run do not take it from here")
-    return Said(tuple(refusals), tuple(remarks))
+    return CheckedSettings(tuple(refusals), tuple(remarks))

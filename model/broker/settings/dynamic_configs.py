@@ -49,7 +49,7 @@ _FAMILIES = (
 _SECOND = {"log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms")}
 
 
-class Source(IntEnum):
+class ConfigSource(IntEnum):
     """Where a value comes from, by the numbers of DescribeConfigs."""
 
     TOPIC = 1
@@ -65,7 +65,7 @@ class Synonym(msgspec.Struct, frozen=True):
 
     name: str
     value: str | None
-    source: Source
+    source: ConfigSource
 
 
 class ConfigEntry(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ class ConfigEntry(msgspec.Struct, frozen=True):
 
     name: str
     value: str | None
-    source: Source
+    source: ConfigSource
     type: str
     read_only: bool
     synonyms: tuple[Synonym, ...]
@@ -126,9 +126,9 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
         entries: list[ConfigEntry] = []
         for name in self.default:
             entry = self._broker_entry(name)
-            synonyms = tuple(each for each in entry.synonyms if each.source is Source.DYNAMIC_DEFAULT_BROKER)
+            synonyms = tuple(each for each in entry.synonyms if each.source is ConfigSource.DYNAMIC_DEFAULT_BROKER)
             value = None if entry.is_sensitive else self.default[name]
-            source = synonyms[0].source if synonyms else Source.DEFAULT
+            source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
             entries.append(msgspec.structs.replace(entry, value=value, source=source, synonyms=synonyms))
         return tuple(entries)
 
@@ -138,7 +138,7 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
         entries: list[ConfigEntry] = []
         for name in dict.fromkeys((*ALL_TOPIC_KEYS, *config)):
             key = ALL_TOPIC_KEYS.get(name)
-            given = (Synonym(name, config[name], Source.TOPIC),) if name in config else ()
+            given = (Synonym(name, config[name], ConfigSource.TOPIC),) if name in config else ()
             behind = () if key is None or (key.name == name and not broker_key(name)) else self._synonyms(key.name)
             entry = _entry(name, key, (*given, *behind), remark_on(name, of_topic=True))
             if not given and key is not None:
@@ -166,10 +166,10 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
         keys = {each: broker_key(each) for each in names if of_listener(each) is None}
         defaults = {each: as_text(key.default) for each, key in keys.items() if key and key.default is not None}
         layers = (
-            (self.own, Source.DYNAMIC_BROKER),
-            (self.default, Source.DYNAMIC_DEFAULT_BROKER),
-            (static, Source.STATIC_BROKER),
-            ({each: text for each, text in defaults.items() if each not in RATE_KEYS}, Source.DEFAULT),
+            (self.own, ConfigSource.DYNAMIC_BROKER),
+            (self.default, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+            (static, ConfigSource.STATIC_BROKER),
+            ({each: text for each, text in defaults.items() if each not in RATE_KEYS}, ConfigSource.DEFAULT),
         )
         found = [Synonym(each, layer[each], source) for layer, source in layers for each in names if each in layer]
         first = next((at for at, each in enumerate(found) if each.name == name), len(found))
@@ -195,7 +195,7 @@ def _entry(
     is_sensitive = key is None or type_ == "PASSWORD"
     if is_sensitive:
         synonyms = tuple(msgspec.structs.replace(each, value=None) for each in synonyms)
-    value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (None, Source.DEFAULT)
+    value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (None, ConfigSource.DEFAULT)
     return ConfigEntry(name, value, source, type_, read_only, synonyms, is_sensitive, remark)
 
 

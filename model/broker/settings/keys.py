@@ -21,7 +21,7 @@ REAL_MAX = sys.float_info.max
 SHORT_MAX = 2**15 - 1
 
 
-class Kind(Protocol[T_co]):
+class ValueKind(Protocol[T_co]):
     """`type` is Kafka's name of it, as DescribeConfigs tells it."""
 
     @property
@@ -39,7 +39,7 @@ class Kind(Protocol[T_co]):
         ...
 
 
-class Whole(msgspec.Struct, frozen=True):
+class WholeNumber(msgspec.Struct, frozen=True):
     """A whole number within bounds, or one more that stands for something."""
 
     least: int = -(2**31)
@@ -59,19 +59,19 @@ class Whole(msgspec.Struct, frozen=True):
         return value if value == self.also else _within(value, self.least, self.most)
 
 
-def int_from(least: int = -(2**31)) -> Whole:
+def int_from(least: int = -(2**31)) -> WholeNumber:
     """A Java int."""
-    return Whole(least)
+    return WholeNumber(least)
 
 
-def long_from(least: int = -(2**63)) -> Whole:
+def long_from(least: int = -(2**63)) -> WholeNumber:
     """A Java long."""
-    return Whole(least, LONG_MAX, "LONG")
+    return WholeNumber(least, LONG_MAX, "LONG")
 
 
-def short_from(least: int = -(2**15)) -> Whole:
+def short_from(least: int = -(2**15)) -> WholeNumber:
     """A Java short."""
-    return Whole(least, SHORT_MAX, "SHORT")
+    return WholeNumber(least, SHORT_MAX, "SHORT")
 
 
 class Real(msgspec.Struct, frozen=True):
@@ -131,7 +131,7 @@ class Release(msgspec.Struct, frozen=True):
         return value
 
 
-class Words(msgspec.Struct, frozen=True):
+class WordList(msgspec.Struct, frozen=True):
     """Words with commas between them."""
 
     choices: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class Matching(msgspec.Struct, frozen=True):
 class Optional(msgspec.Struct, Generic[T], frozen=True):
     """A kind whose default is to be left out. A value that is given is one of the kind."""
 
-    kind: Kind[T]
+    kind: ValueKind[T]
 
     @property
     def type(self) -> str:
@@ -207,7 +207,7 @@ class Key(Generic[T_co]):
     """
 
     name: str
-    kind: Kind[T_co]
+    kind: ValueKind[T_co]
     default: T_co
     topic: str = ""
     in_files: bool = True
@@ -242,10 +242,10 @@ SOCKET_REQUEST_MAX_BYTES = Key("socket.request.max.bytes", int_from(1), 104_857_
 REQUEST_TIMEOUT_MS = Key("request.timeout.ms", int_from(), 30_000)
 CONNECTIONS_MAX_IDLE_MS = Key("connections.max.idle.ms", long_from(), 600_000)
 
-PROCESS_ROLES = Key("process.roles", Words(("broker", "controller")), ())
+PROCESS_ROLES = Key("process.roles", WordList(("broker", "controller")), ())
 """`broker`: in KRaft mode; none: ZooKeeper has the cluster's metadata. A broker is no controller here."""
-CONTROLLER_QUORUM_BOOTSTRAP_SERVERS = Key("controller.quorum.bootstrap.servers", Words(), ())
-CONTROLLER_QUORUM_VOTERS = Key("controller.quorum.voters", Words(), ())
+CONTROLLER_QUORUM_BOOTSTRAP_SERVERS = Key("controller.quorum.bootstrap.servers", WordList(), ())
+CONTROLLER_QUORUM_VOTERS = Key("controller.quorum.voters", WordList(), ())
 BROKER_HEARTBEAT_INTERVAL_MS = Key("broker.heartbeat.interval.ms", int_from(), 2_000)
 INITIAL_BROKER_REGISTRATION_TIMEOUT_MS = Key("initial.broker.registration.timeout.ms", int_from(), 60_000)
 
@@ -312,7 +312,7 @@ QUOTA_WINDOW_SIZE_SECONDS = Key("quota.window.size.seconds", int_from(1), 1)
 
 
 LOG_DIR = Key("log.dir", Text(), "/tmp/kafka-logs")
-LOG_DIRS = Key("log.dirs", Optional(Words(type="STRING")), None)
+LOG_DIRS = Key("log.dirs", Optional(WordList(type="STRING")), None)
 """Left out, log.dir holds."""
 LOG_SEGMENT_BYTES = Key("log.segment.bytes", int_from(14), 1_073_741_824, topic="segment.bytes")
 LOG_ROLL_MS = Key("log.roll.ms", Optional(long_from(1)), None, topic="segment.ms")
@@ -325,7 +325,7 @@ LOG_RETENTION_HOURS = Key("log.retention.hours", int_from(), 168)
 LOG_RETENTION_BYTES = Key("log.retention.bytes", long_from(), -1, topic="retention.bytes")
 LOG_RETENTION_CHECK_INTERVAL_MS = Key("log.retention.check.interval.ms", long_from(1), 300_000)
 LOG_SEGMENT_DELETE_DELAY_MS = Key("log.segment.delete.delay.ms", long_from(0), 60_000, topic="file.delete.delay.ms")
-LOG_CLEANUP_POLICY = Key("log.cleanup.policy", Words(("compact", "delete")), ("delete",), topic="cleanup.policy")
+LOG_CLEANUP_POLICY = Key("log.cleanup.policy", WordList(("compact", "delete")), ("delete",), topic="cleanup.policy")
 LOG_CLEANER_ENABLE = Key("log.cleaner.enable", Flag(), True)
 LOG_CLEANER_BACKOFF_MS = Key("log.cleaner.backoff.ms", long_from(0), 15_000)
 LOG_CLEANER_DELETE_RETENTION_MS = Key(

@@ -21,7 +21,7 @@ _LINE_ENDS = re.compile("\r\n|\r|\n")
 _NUMBER_OF_CHARACTER = re.compile(r"[0-9A-Fa-f]{4}")
 
 
-class Property(NamedTuple):
+class ServerProperty(NamedTuple):
     """A key with its value, and the line on which it begins, from 1."""
 
     key: str
@@ -33,7 +33,7 @@ class PropertiesError(ValueError):
     r"""A line that is no property: a `\u` without four digits is all that Java refuses."""
 
 
-def read_properties(text: str) -> list[Property]:
+def read_properties(text: str) -> list[ServerProperty]:
     """The properties in order, equal keys included. Raises PropertiesError, naming the line."""
     return [_split(line, number) for number, line in _logical_lines(text)]
 
@@ -60,7 +60,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield number, begun
 
 
-def _split(line: str, number: int) -> Property:
+def _split(line: str, number: int) -> ServerProperty:
     """The key ends at the first `=`, `:` or blank that is not escaped."""
     end, escaped = 0, False
     while end < len(line) and (escaped or line[end] not in "=:" + _BLANKS):
@@ -69,7 +69,7 @@ def _split(line: str, number: int) -> Property:
     value = line[end:].lstrip(_BLANKS)
     if value[:1] in ("=", ":"):
         value = value[1:].lstrip(_BLANKS)
-    return Property(_unescape(line[:end], number), _unescape(value, number), number)
+    return ServerProperty(_unescape(line[:end], number), _unescape(value, number), number)
 
 
 def _unescape(text: str, number: int) -> str:

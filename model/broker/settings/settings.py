@@ -27,8 +27,7 @@ from model.broker.settings.keys import (
     as_text,
 )
 from model.cluster.ids import release_numbers
-from model.controller.generations import Settings as ControllerSettings
-from model.controller.generations import generation_of
+from model.controller.generations import ControllerSettings, generation_of
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.health import Health, Surroundings, Tally
+from model.cluster.findings.health import BrokerTally, Health, Surroundings
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import GroupImage, Member
 from model.cluster.texts import brokers, counted, ranges
@@ -23,7 +23,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warn", "info")
 """Worst first."""
 
 
-class Kind(NamedTuple):
+class FindingKind(NamedTuple):
     """What a finding is of, as `no-controller`, how serious that is, and the word that a list has for it."""
 
     name: str
@@ -49,7 +49,14 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
 
 
 def finding(
-    kind: Kind, subject: str, what: str, why: str, action: str, *, partitions: tuple[int, ...] = (), since_ms: int = 0
+    kind: FindingKind,
+    subject: str,
+    what: str,
+    why: str,
+    action: str,
+    *,
+    partitions: tuple[int, ...] = (),
+    since_ms: int = 0,
 ) -> Finding:
     """A finding of this kind."""
     return Finding(kind.severity, kind.name, subject, what, why, action, partitions, since_ms)
@@ -60,7 +67,7 @@ class ClusterCase(NamedTuple):
 
     image: ClusterImage
     around: Surroundings
-    tally: Tally
+    tally: BrokerTally
     moving: frozenset[str]
     nameless: frozenset[str]
 
@@ -188,19 +195,19 @@ def _named(member: Member, used: set[str]) -> set[str]:
 class ClusterCheck(NamedTuple):
     """Looks at the cluster as a whole, whatever changed: it goes through no partitions."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FindingKind, ...]
     look: Callable[[ClusterCase], Iterator[Finding]]
 
 
 class GroupCheck(NamedTuple):
     """Looks at a consumer group that changed; where it `needs_owners`, only if its coordinator tells who owns what."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FindingKind, ...]
     look: Callable[[GroupCase], Iterator[Finding]]
     needs_owners: bool
 
 
-class Words(NamedTuple):
+class FindingSentences(NamedTuple):
     """The three sentences of a finding."""
 
     what: str
@@ -211,27 +218,29 @@ class Words(NamedTuple):
 class TopicCheck(NamedTuple):
     """Looks at the partitions that changed: which have it, and how that is told of each topic."""
 
-    kind: Kind
+    kind: FindingKind
     flags: Callable[[Health], Flags]
-    tell: Callable[[TopicCase], Words]
+    tell: Callable[[TopicCase], FindingSentences]
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[FindingKind, ...]:
         return (self.kind,)
 
 
-def cluster_check(*kinds: Kind) -> Callable[[Callable[[ClusterCase], Iterator[Finding]]], ClusterCheck]:
+def cluster_check(*kinds: FindingKind) -> Callable[[Callable[[ClusterCase], Iterator[Finding]]], ClusterCheck]:
     """Makes a check of a function that looks at the cluster."""
     return lambda look: ClusterCheck(kinds, look)
 
 
 def group_check(
-    *kinds: Kind, needs_owners: bool = True
+    *kinds: FindingKind, needs_owners: bool = True
 ) -> Callable[[Callable[[GroupCase], Iterator[Finding]]], GroupCheck]:
     """Makes a check of a function that looks at a consumer group."""
     return lambda look: GroupCheck(kinds, look, needs_owners)
 
 
-def topic_check(kind: Kind, flags: Callable[[Health], Flags]) -> Callable[[Callable[[TopicCase], Words]], TopicCheck]:
+def topic_check(
+    kind: FindingKind, flags: Callable[[Health], Flags]
+) -> Callable[[Callable[[TopicCase], FindingSentences]], TopicCheck]:
     """Makes a check of a function that puts flagged partitions of a topic into words."""
     return lambda tell: TopicCheck(kind, flags, tell)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.check import ClusterCase, Finding, Kind, cluster_check, finding
+from model.cluster.findings.check import ClusterCase, Finding, FindingKind, cluster_check, finding
 from model.cluster.ids import METADATA_VERSION, metadata_version
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum
 from model.cluster.records import UNTOLD
@@ -19,18 +19,18 @@ SKEW_LEAST = 5
 """A broker is skewed when it has this ratio of the mean, and at least this many more."""
 
 
-NO_BROKERS = Kind("no-brokers", "error", "NO BROKERS")
-NO_CONTROLLER = Kind("no-controller", "error", "CONTROLLER")
-CONTROLLER_NOT_LIVE = Kind("controller-not-live", "error", "CONTROLLER")
-NO_CONTROLLER_EPOCH = Kind("no-controller-epoch", "warn", "NO EPOCH")
-DEAD_BROKER = Kind("dead-broker", "warn", "DOWN")
-UNREADABLE = Kind("unreadable", "warn", "UNREADABLE")
-WITHOUT_ID = Kind("topic-without-id", "warn", "NO TOPIC ID")
-NON_PREFERRED_LEADER = Kind("non-preferred-leader", "info", "off-pref")
-LEADER_SKEW = Kind("leader-skew", "info", "lead skew")
-REPLICA_SKEW = Kind("replica-skew", "info", "repl skew")
-PREFERRED_ELECTION_PENDING = Kind("preferred-election-pending", "info", "election")
-NOT_TOLD = Kind("untold", "info", "not told")
+NO_BROKERS = FindingKind("no-brokers", "error", "NO BROKERS")
+NO_CONTROLLER = FindingKind("no-controller", "error", "CONTROLLER")
+CONTROLLER_NOT_LIVE = FindingKind("controller-not-live", "error", "CONTROLLER")
+NO_CONTROLLER_EPOCH = FindingKind("no-controller-epoch", "warn", "NO EPOCH")
+DEAD_BROKER = FindingKind("dead-broker", "warn", "DOWN")
+UNREADABLE = FindingKind("unreadable", "warn", "UNREADABLE")
+WITHOUT_ID = FindingKind("topic-without-id", "warn", "NO TOPIC ID")
+NON_PREFERRED_LEADER = FindingKind("non-preferred-leader", "info", "off-pref")
+LEADER_SKEW = FindingKind("leader-skew", "info", "lead skew")
+REPLICA_SKEW = FindingKind("replica-skew", "info", "repl skew")
+PREFERRED_ELECTION_PENDING = FindingKind("preferred-election-pending", "info", "election")
+NOT_TOLD = FindingKind("untold", "info", "not told")
 
 
 @cluster_check(NO_BROKERS)
@@ -137,7 +137,7 @@ def replica_skew(case: ClusterCase) -> Iterator[Finding]:
     return _skew(case, REPLICA_SKEW, case.tally.replicas, _HELD)
 
 
-def _skew(case: ClusterCase, kind: Kind, counts: Counter[int], what: tuple[str, str]) -> Iterator[Finding]:
+def _skew(case: ClusterCase, kind: FindingKind, counts: Counter[int], what: tuple[str, str]) -> Iterator[Finding]:
     live = sorted(case.around.live)
     mean = sum(counts[broker] for broker in live) / max(1, len(live))
     for broker in live:
@@ -225,9 +225,9 @@ _SAID_OF = {
 """What an operator calls what lies below a path."""
 
 
-VIEWS_DIFFER = Kind("views-differ", "warn", "MISMATCH")
-LOG_DIR_FAILED = Kind("log-dir-failed", "warn", "LOG DIR")
-REPLICA_OFFLINE = Kind("replica-offline", "warn", "REPLICAS")
+VIEWS_DIFFER = FindingKind("views-differ", "warn", "MISMATCH")
+LOG_DIR_FAILED = FindingKind("log-dir-failed", "warn", "LOG DIR")
+REPLICA_OFFLINE = FindingKind("replica-offline", "warn", "REPLICAS")
 
 
 @cluster_check(VIEWS_DIFFER)
@@ -292,10 +292,10 @@ def offline_replicas(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-NO_QUORUM = Kind("quorum", "error", "QUORUM")
-VOTER_LAGS = Kind("voter-lags", "warn", "VOTER LAGS")
-UPGRADE_HELD_BACK = Kind("upgrade-held-back", "info", "held back")
-UPGRADE_UNFINISHED = Kind("upgrade-unfinished", "info", "upgrade")
+NO_QUORUM = FindingKind("quorum", "error", "QUORUM")
+VOTER_LAGS = FindingKind("voter-lags", "warn", "VOTER LAGS")
+UPGRADE_HELD_BACK = FindingKind("upgrade-held-back", "info", "held back")
+UPGRADE_UNFINISHED = FindingKind("upgrade-unfinished", "info", "upgrade")
 
 
 @cluster_check(NO_QUORUM)

@@ -7,7 +7,7 @@ stranger's regular expression can run for ever. A pattern that is a plain name c
 
 from collections.abc import Iterator
 
-from model.cluster.findings.check import Finding, GroupCase, Kind, finding, group_check
+from model.cluster.findings.check import Finding, FindingKind, GroupCase, finding, group_check
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import ZOOKEEPER, GroupImage
 from model.cluster.texts import counted, listed, ranges
@@ -16,12 +16,12 @@ LAG_RECORDS = 1_000
 """A group that is fewer records behind than this, over all partitions, is no finding."""
 
 
-UNOWNED_PARTITION = Kind("unowned-partition", "warn", "UNOWNED")
-DEAD_OWNER = Kind("dead-owner", "warn", "DEAD OWNER")
-OWNER_OF_NOTHING = Kind("owner-of-nothing", "warn", "BAD OWNER")
-LAGGING = Kind("lagging", "warn", "LAG")
-OFFSET_OUT_OF_RANGE = Kind("offset-out-of-range", "warn", "BAD OFFSET")
-IDLE_THREAD = Kind("idle-thread", "info", "idle")
+UNOWNED_PARTITION = FindingKind("unowned-partition", "warn", "UNOWNED")
+DEAD_OWNER = FindingKind("dead-owner", "warn", "DEAD OWNER")
+OWNER_OF_NOTHING = FindingKind("owner-of-nothing", "warn", "BAD OWNER")
+LAGGING = FindingKind("lagging", "warn", "LAG")
+OFFSET_OUT_OF_RANGE = FindingKind("offset-out-of-range", "warn", "BAD OFFSET")
+IDLE_THREAD = FindingKind("idle-thread", "info", "idle")
 
 
 @group_check(UNOWNED_PARTITION)

@@ -27,7 +27,7 @@ from model.cluster.findings.check import (
     topics_of,
 )
 from model.cluster.findings.cluster import unreadable_findings
-from model.cluster.findings.health import Health, Surroundings, Tally, health, surroundings, tally
+from model.cluster.findings.health import BrokerTally, Health, Surroundings, health, surroundings, tally
 from model.cluster.findings.pending_work import moving_topics
 from model.cluster.partition_columns import ALL, Rows
 from model.cluster.topic_image import TopicImage
@@ -147,7 +147,7 @@ class Findings:
     found: Found = ()
     image: ClusterImage = EMPTY
     around: Surroundings = field(default_factory=lambda: surroundings(EMPTY), repr=False)
-    tally: Tally = field(default_factory=Tally, repr=False)
+    tally: BrokerTally = field(default_factory=BrokerTally, repr=False)
     moving: frozenset[str] = field(default=frozenset(), repr=False)
     """Topics that are being reassigned."""
     nameless: frozenset[str] = field(default=frozenset(), repr=False)

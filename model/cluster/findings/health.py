@@ -281,7 +281,7 @@ def _none() -> Counter[int]:
 
 
 @dataclass(frozen=True)
-class Tally:
+class BrokerTally:
     """Broker id → partitions, of topics that are not being deleted."""
 
     replicas: Counter[int] = field(default_factory=_none)  # has a replica
@@ -290,17 +290,17 @@ class Tally:
     preferred: Counter[int] = field(default_factory=_none)  # is the preferred leader
     off_preferred: Counter[int] = field(default_factory=_none)  # could lead as the preferred leader, another leads
 
-    def moved(self, was: "Tally", now: "Tally") -> "Tally":
+    def moved(self, was: "BrokerTally", now: "BrokerTally") -> "BrokerTally":
         """The counts after some partitions that counted as `was` count as `now`."""
         parts = ((getattr(tally, column.name) for tally in (self, was, now)) for column in fields(self))
-        return Tally(*(_moved(*part) for part in parts))
+        return BrokerTally(*(_moved(*part) for part in parts))
 
 
-def tally(health: Health) -> Tally:
+def tally(health: Health) -> BrokerTally:
     """Counts the partitions Health looks at."""
     columns = health.columns
     preferred = columns.replicas[:, 0]
-    return Tally(
+    return BrokerTally(
         replicas=_count(columns.replicas),
         leaders=_count(columns.leader),
         missing=_count(columns.replicas[columns.has_state[:, None] & ~columns.in_isr]),

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.check import ClusterCase, Finding, Kind, cluster_check, finding
+from model.cluster.findings.check import ClusterCase, Finding, FindingKind, cluster_check, finding
 from model.cluster.findings.health import Surroundings, surroundings
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, ranges
@@ -124,10 +124,10 @@ def _row(topic: TopicImage, number: int) -> tuple[tuple[int, ...], tuple[int, ..
 QUIET_MS = 30 * 60 * 1000
 """A reassignment whose partitions' states were not written for this long is called stuck."""
 
-STUCK_REASSIGNMENT = Kind("reassignment-stuck", "warn", "MOVE STUCK")
-REASSIGNMENT = Kind("reassignment-running", "info", "moving")
-STUCK_DELETION = Kind("deletion-stuck", "warn", "DELETION")
-DELETION = Kind("deletion-pending", "info", "deleting")
+STUCK_REASSIGNMENT = FindingKind("reassignment-stuck", "warn", "MOVE STUCK")
+REASSIGNMENT = FindingKind("reassignment-running", "info", "moving")
+STUCK_DELETION = FindingKind("deletion-stuck", "warn", "DELETION")
+DELETION = FindingKind("deletion-pending", "info", "deleting")
 
 
 def moving_topics(image: ClusterImage, names: Iterable[str]) -> Iterator[str]:

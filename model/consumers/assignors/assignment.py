@@ -15,11 +15,11 @@ import numpy as np
 from model.cluster.texts import counted
 from model.consumers.assignors.case import racks_that_matter
 from model.consumers.assignors.from_scratch import ZOOKEEPER_RELEASES, Cut, even_cut, partition_hashes, rounded_up_cut
-from model.consumers.assignors.group import NOBODY, Group, Ints, Ownership, counts_of
+from model.consumers.assignors.group import NOBODY, GroupToAssign, Ints, Ownership, counts_of
 from model.consumers.assignors.named_group import Kind, NamedGroup
 
 if TYPE_CHECKING:
-    from model.consumers.assignors.assignment import Question
+    from model.consumers.assignors.assignment import OwnerQuestion
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Assignment:
         owned = self.before.owner != NOBODY
         return int(np.count_nonzero(owned & (self.before.owner != self.target)))
 
-    def moves_lower_bound(self, group: Group) -> int:
+    def moves_lower_bound(self, group: GroupToAssign) -> int:
         """The moves that every assignor makes which ends with as many partitions per member, whoever has which number.
 
         A partition whose owner does not subscribe to it any more must move. Of the rest, a member that ends with n
@@ -86,7 +86,7 @@ class Strategy:
     name: str
     what: str
     decide: Decide
-    why: "Callable[[Question], str]"
+    why: "Callable[[OwnerQuestion], str]"
     kind: Kind = "client"
     threads: bool = False
     compared: bool = True
@@ -123,7 +123,7 @@ def from_scratch(decide: Callable[[NamedGroup], Ints]) -> Decide:
     return both
 
 
-class Facts:
+class AssignmentFacts:
     """What the answers of one outcome have in common, worked out when it is first needed."""
 
     def __init__(self, outcome: AssignedCase) -> None:
@@ -170,16 +170,16 @@ class Facts:
         return f"{least} or {least + 1}" if longer else str(least)
 
 
-class Question(NamedTuple):
+class OwnerQuestion(NamedTuple):
     """What is asked: about a partition, as a number among all of the group, and its owner in the end."""
 
-    facts: Facts
+    facts: AssignmentFacts
     topic_number: int
     partition: int
     owner: int
 
     @property
-    def group(self) -> Group:
+    def group(self) -> GroupToAssign:
         return self.facts.group
 
     @property
@@ -204,8 +204,8 @@ def _rounded_up(count: int, members: int) -> str:
     return f"{-(-count // members)} each, rounded up, until none are left"
 
 
-def _range(cut: Cut, rule: Callable[[int, int], str], order: str) -> Callable[[Question], str]:
-    def reason(q: Question) -> str:
+def _range(cut: Cut, rule: Callable[[int, int], str], order: str) -> Callable[[OwnerQuestion], str]:
+    def reason(q: OwnerQuestion) -> str:
         count, first = int(q.group.partition_counts[q.topic_number]), int(q.group.first[q.topic_number])
         line = q.facts.line(q.topic_number)
         place, runs = line.index(q.owner), cut(count, len(line))
@@ -221,8 +221,8 @@ def _range(cut: Cut, rule: Callable[[int, int], str], order: str) -> Callable[[Q
     return reason
 
 
-def _ring(order: str, turn: Callable[[Question], int]) -> Callable[[Question], str]:
-    def reason(q: Question) -> str:
+def _ring(order: str, turn: Callable[[OwnerQuestion], int]) -> Callable[[OwnerQuestion], str]:
+    def reason(q: OwnerQuestion) -> str:
         dealt = f"Partitions are dealt one by one in the order of {order}"
         if not q.group.subscribed.all():
             return f"{dealt}, passing over who does not subscribe to {q.topic}; this one came to {q.member}."
@@ -235,7 +235,7 @@ def _ring(order: str, turn: Callable[[Question], int]) -> Callable[[Question], s
     return reason
 
 
-def why_sticky(q: Question) -> str:
+def why_sticky(q: OwnerQuestion) -> str:
     """Kept, moved or waiting."""
     text = _moved_or_kept(q)
     if q.facts.assignment.owner[q.partition] == NOBODY:
@@ -243,7 +243,7 @@ def why_sticky(q: Question) -> str:
     return text
 
 
-def _moved_or_kept(q: Question) -> str:
+def _moved_or_kept(q: OwnerQuestion) -> str:
     facts = q.facts
     share = f"the share is {facts.share}" if q.group.alike else f"it ends with {facts.has[q.owner]}"
     if q.before == q.owner:
@@ -257,7 +257,7 @@ def _moved_or_kept(q: Question) -> str:
     return f"It moves from {facts.name(q.before)}, {_given_up(q)}; {got} when its turn came."
 
 
-def _given_up(q: Question) -> str:
+def _given_up(q: OwnerQuestion) -> str:
     """Why the owner of before does not keep it."""
     before, racks = q.before, racks_that_matter(q.group)
     if before not in q.facts.line(q.topic_number):
@@ -267,7 +267,7 @@ def _given_up(q: Question) -> str:
     return f"which owned {q.facts.had[before]} and ends with {q.facts.has[before]}"
 
 
-def why_uniform(q: Question) -> str:
+def why_uniform(q: OwnerQuestion) -> str:
     """Kept, moved, or given away in a run."""
     if q.group.alike and q.before == NOBODY:
         filled = f"this one filled {q.member}'s {q.facts.has[q.owner]}"
@@ -301,7 +301,7 @@ class Explanation(msgspec.Struct, frozen=True):
 def explain(outcome: AssignedCase) -> tuple[Explanation, ...]:
     """Every partition that the group reads, by topic and number. See `balance` for the whole."""
     named, assignment = outcome.named, outcome.assignment
-    facts = Facts(outcome)
+    facts = AssignmentFacts(outcome)
     topics, numbers = named.group.located(np.arange(named.group.partitions))
     withheld = set(assignment.withheld.tolist())
     rows: list[tuple[int, int, int]] = list(
@@ -314,7 +314,7 @@ def explain(outcome: AssignedCase) -> tuple[Explanation, ...]:
             partition=number,
             before=facts.name(int(assignment.before.owner[place])),
             waits=place in withheld,
-            why=_why(Question(facts, topic, place, owner)),
+            why=_why(OwnerQuestion(facts, topic, place, owner)),
         )
         for place, (topic, number, owner) in enumerate(rows)
     )
@@ -327,10 +327,10 @@ def why(outcome: AssignedCase, topic: str, number: int) -> str:
     if not 0 <= number < named.group.partition_counts[at]:
         raise KeyError(number)
     partition = int(named.group.first[at]) + number
-    return _why(Question(Facts(outcome), at, partition, int(outcome.assignment.target[partition])))
+    return _why(OwnerQuestion(AssignmentFacts(outcome), at, partition, int(outcome.assignment.target[partition])))
 
 
-def _why(question: Question) -> str:
+def _why(question: OwnerQuestion) -> str:
     if question.owner == NOBODY:
         return f"Nobody has it: no member subscribes to {question.topic}."
     return question.facts.outcome.strategy.why(question)

@@ -12,34 +12,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, spans
+from model.consumers.assignors.group import NOBODY, AssignorError, Flags, GroupToAssign, Ints, spans
 from model.consumers.assignors.java_hashing import HashSet
 from model.consumers.assignors.java_strings import signed
 
 
-class Run(NamedTuple):
+class PartitionRun(NamedTuple):
     """Neighbouring partitions, and who may have them, by id."""
 
     partitions: Ints
     members: Ints
 
 
-def runs_of(partitions: Ints, labels: Ints, members: Sequence[Ints]) -> list[Run]:
+def runs_of(partitions: Ints, labels: Ints, members: Sequence[Ints]) -> list[PartitionRun]:
     """Cuts where the label changes; a label says which of `members` may have the partition."""
     if not len(partitions):
         return []
     starts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist()]
     ends = [*starts[1:], len(partitions)]
-    return [Run(partitions[s:e], members[int(labels[s])]) for s, e in zip(starts, ends, strict=True)]
+    return [PartitionRun(partitions[s:e], members[int(labels[s])]) for s, e in zip(starts, ends, strict=True)]
 
 
-def runs_by_subscribers(group: Group, partitions: Ints) -> list[Run]:
+def runs_by_subscribers(group: GroupToAssign, partitions: Ints) -> list[PartitionRun]:
     """Cuts where topics with other subscribers begin."""
     sets = group.subscriber_sets
     return runs_of(partitions, sets.of_topic[group.topic_of[partitions]], sets.members)
 
 
-def runs_of_topics(group: Group, topics: Ints) -> list[Run]:
+def runs_of_topics(group: GroupToAssign, topics: Ints) -> list[PartitionRun]:
     """All partitions of these topics in their order, cut in the same way."""
     counts, sets = group.partition_counts[topics], group.subscriber_sets
     partitions = spans(group.first[:-1][topics], counts)
@@ -47,7 +47,7 @@ def runs_of_topics(group: Group, topics: Ints) -> list[Run]:
     runs = runs_of(topics, sets.of_topic[topics], sets.members)
     last = np.cumsum([len(run.partitions) for run in runs], dtype=np.intp)
     bounds = [0, *ends[last - 1].tolist()]
-    return [Run(partitions[s:e], run.members) for run, s, e in zip(runs, bounds, bounds[1:], strict=False)]
+    return [PartitionRun(partitions[s:e], run.members) for run, s, e in zip(runs, bounds, bounds[1:], strict=False)]
 
 
 def rounds(begins: Ints, ends: Ints) -> Ints:
@@ -76,7 +76,7 @@ def least_loaded(counts: Ints, partitions: int) -> Ints:
     return np.concatenate((filled, np.flatnonzero(counts <= level)[:over]))
 
 
-def fill(owner: Ints, counts: Ints, runs: Iterable[Run]) -> None:
+def fill(owner: Ints, counts: Ints, runs: Iterable[PartitionRun]) -> None:
     """Writes owners of the runs' partitions, and counts them; where nobody may have them they stay free."""
     for partitions, members in runs:
         if len(members) and len(partitions):
@@ -120,13 +120,13 @@ class Movements:
             self._moved.setdefault((topic, (source, to)), HashSet()).add(partition, self._code(partition))
 
 
-def topic_partition_code(group: Group, partition: int) -> int:
+def topic_partition_code(group: GroupToAssign, partition: int) -> int:
     """`TopicPartition.hashCode` as an unsigned 32-bit number."""
     topic = int(group.topic_of[partition])
     return (31 * (31 + partition - int(group.first[topic])) + int(group.topic_hashes[topic])) & 0xFFFFFFFF
 
 
-def topic_id_partition_code(group: Group, partition: int) -> int:
+def topic_id_partition_code(group: GroupToAssign, partition: int) -> int:
     """`TopicIdPartition.hashCode` as an unsigned 32-bit number; the group's hashes are those of topic ids."""
     topic = int(group.topic_of[partition])
     return (31 * (31 + signed(int(group.topic_hashes[topic]))) + partition - int(group.first[topic])) & 0xFFFFFFFF
@@ -140,7 +140,7 @@ MOST_PASSES = 1000
 """A handful is usual. Each move makes a group more even, but one that goes back in place of another may not."""
 
 
-class Move(NamedTuple):
+class PartitionMove(NamedTuple):
     """The partition at this position of a run goes to that member."""
 
     position: int
@@ -154,7 +154,7 @@ class Balancing:
     """
 
     def __init__(
-        self, group: Group, owner: Ints, counts: Ints, movements: Movements, previous: Ints | None = None
+        self, group: GroupToAssign, owner: Ints, counts: Ints, movements: Movements, previous: Ints | None = None
     ) -> None:
         self.owner = owner
         self.counts = counts
@@ -162,14 +162,14 @@ class Balancing:
         self._group = group
         self._movements = movements
 
-    def even_out(self, runs: Sequence[Run]) -> bool:
+    def even_out(self, runs: Sequence[PartitionRun]) -> bool:
         """Passes over the runs until nothing moves any more; whether anything did. Raises AssignorError."""
         for passes in range(MOST_PASSES):
             if not self.pass_over(runs):
                 return passes > 0
         raise AssignorError("partitions move around in circles: with such a group Kafka does not end either")
 
-    def pass_over(self, runs: Sequence[Run]) -> bool:
+    def pass_over(self, runs: Sequence[PartitionRun]) -> bool:
         """One pass; whether anything moved."""
         moved = False
         for run in runs:
@@ -180,7 +180,7 @@ class Balancing:
                 move = self.next_move(run, move.position + 1)
         return moved
 
-    def next_move(self, run: Run, position: int) -> Move | None:
+    def next_move(self, run: PartitionRun, position: int) -> PartitionMove | None:
         if not len(run.members):
             return None
         least = int(run.members[self.counts[run.members].argmin()])
@@ -198,7 +198,7 @@ class Balancing:
                 to[back] = self.previous[chunk][back]
             place = int(moves.argmax())
             if moves[place]:
-                return Move(position + place, int(to[place]))
+                return PartitionMove(position + place, int(to[place]))
             position, size = position + len(chunk), size * 2
         return None
 
@@ -223,7 +223,7 @@ class Balancing:
         return self._movements.has(self._movements.goes(partition, topic, int(self.owner[partition]), to))
 
 
-def fixed_members(group: Group, owner: Ints, counts: Ints) -> Flags:
+def fixed_members(group: GroupToAssign, owner: Ints, counts: Ints) -> Flags:
     """bool[C]: members that hold all they subscribe to, and share none of it; moving passes them over."""
     shared = np.zeros(group.members, dtype=np.bool_)
     shared[owner[(owner != NOBODY) & (group.subscriber_counts > 1)[group.topic_of]]] = True
@@ -234,22 +234,22 @@ class CheckedBalancing(Balancing):
     """Moves until all is balanced; `previous` owners need not subscribe."""
 
     def __init__(
-        self, group: Group, owner: Ints, counts: Ints, movements: Movements, previous: Ints | None = None
+        self, group: GroupToAssign, owner: Ints, counts: Ints, movements: Movements, previous: Ints | None = None
     ) -> None:
         super().__init__(group, owner, counts, movements, previous)
         self._fixed = fixed_members(group, owner, counts)
 
-    def shared(self, runs: Sequence[Run]) -> list[Run]:
+    def shared(self, runs: Sequence[PartitionRun]) -> list[PartitionRun]:
         """What may move at all: partitions of topics with several subscribers, one named twice included."""
         group = self._group
         counts = group.subscriber_counts
-        return [Run(run.partitions[counts[group.topic_of[run.partitions]] > 1], run.members) for run in runs]
+        return [PartitionRun(run.partitions[counts[group.topic_of[run.partitions]] > 1], run.members) for run in runs]
 
     def goes_back(self, previous: Ints, having: Ints) -> Flags:
         """As the base class has it; those of members that take no part are found too."""
         return super().goes_back(previous, having) | (previous != NOBODY) & self._fixed[previous]
 
-    def next_move(self, run: Run, position: int) -> Move | None:
+    def next_move(self, run: PartitionRun, position: int) -> PartitionMove | None:
         """As the base class has it, unless all is balanced. Raises AssignorError where Kafka fails."""
         move = super().next_move(run, position)
         if move is None or self._is_balanced():

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from model.consumers.assignors.group import AssignorError, Flags, Group, Ints, Racks
+from model.consumers.assignors.group import AssignorError, Flags, GroupToAssign, Ints, Racks
 from model.consumers.assignors.java_hashing import Hashes, copied_table, walk
 
 MOST_PARTITIONS = 10_000_000
@@ -54,7 +54,7 @@ class CaseMember(msgspec.Struct, frozen=True):
         return self.owned or []
 
 
-class Case(msgspec.Struct, frozen=True):
+class AssignmentCase(msgspec.Struct, frozen=True):
     """A group to assign. `topics` maps names to numbers of partitions, `racks` to the racks of each one's replicas."""
 
     topics: dict[str, Int32]
@@ -69,10 +69,10 @@ class Case(msgspec.Struct, frozen=True):
     subscription_type: Literal["HOMOGENEOUS", "HETEROGENEOUS"] | None = None
 
 
-def read_case(document: Any) -> Case:
+def read_case(document: Any) -> AssignmentCase:
     """A case out of decoded JSON. Raises AssignorError."""
     try:
-        case = msgspec.convert(document, Case)
+        case = msgspec.convert(document, AssignmentCase)
     except msgspec.ValidationError as error:
         raise AssignorError(f"this is not a case: {error}") from None
     for topic, count in case.topics.items():
@@ -104,7 +104,7 @@ def alike_to_clients(lists: Sequence[Sequence[Hashable]], *, as_kafka: bool) -> 
     return all(verdicts.values()) and (as_kafka or len(set(map(frozenset, distinct))) <= 1)
 
 
-def alike_to_coordinator(case: Case) -> bool:
+def alike_to_coordinator(case: AssignmentCase) -> bool:
     """Whether every topic has all members for subscribers, unless the case says otherwise. Raises AssignorError."""
     if case.subscription_type == "HETEROGENEOUS":
         return False
@@ -166,7 +166,7 @@ def _walked(topics: Ints, hashes: Hashes) -> Ints:
     return topics[walk(hashes[topics])]
 
 
-def racks_of(case: Case, members: Sequence[str], topics: Sequence[str], missing: int = 0) -> Racks | None:
+def racks_of(case: AssignmentCase, members: Sequence[str], topics: Sequence[str], missing: int = 0) -> Racks | None:
     """Racks, where both members and replicas name some. An empty name is none for a member (KIP-881).
 
     `missing`: how many partitions are claimed that do not exist, and so have no replica anywhere.
@@ -204,7 +204,7 @@ def racks_matter(of_member: Ints, rows: Flags, *, prefer: bool) -> bool:
     return prefer or not bool((rows == everywhere).all())
 
 
-def racks_that_matter(group: Group) -> Racks | None:
+def racks_that_matter(group: GroupToAssign) -> Racks | None:
     """The group's racks, where they make a difference to it as a whole."""
     racks = group.racks
     if racks is None or not len(racks.rows):

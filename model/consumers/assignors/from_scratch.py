@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.consumers.assignors.case import racks_matter
-from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, Racks, spans
+from model.consumers.assignors.group import NOBODY, AssignorError, Flags, GroupToAssign, Ints, Racks, spans
 from model.consumers.assignors.java_hashing import Hashes, string_hashes
 
 Cut = Callable[[int, int], Ints]
@@ -43,7 +43,7 @@ def rounded_up_cut(partitions: int, members: int) -> Ints:
     return np.clip(partitions - np.arange(members, dtype=np.int64) * length, 0, length)
 
 
-def assign_ranges(group: Group, cut: Cut = even_cut) -> Ints:
+def assign_ranges(group: GroupToAssign, cut: Cut = even_cut) -> Ints:
     """int32[P]: owners by range; topics with equal subscribers and sizes are cut once."""
     owner = np.full(group.partitions, NOBODY, dtype=np.int32)
     place = np.empty(group.members, dtype=np.intp)
@@ -61,7 +61,7 @@ def assign_ranges(group: Group, cut: Cut = even_cut) -> Ints:
     return owner
 
 
-def assign_rack_ranges(group: Group) -> Ints:
+def assign_rack_ranges(group: GroupToAssign) -> Ints:
     """int32[P]: owners by range, with racks where they differ between partitions."""
     racks = group.racks
     topics = None if racks is None else [_Topic.of(group, racks, topic) for topic in range(group.topics)]
@@ -92,7 +92,7 @@ class _Topic:
     assigned: dict[int, int]
 
     @classmethod
-    def of(cls, group: Group, racks: Racks, topic: int) -> "_Topic":
+    def of(cls, group: GroupToAssign, racks: Racks, topic: int) -> "_Topic":
         subscribers = group.subscriber_sets.at(int(group.subscriber_sets.of_topic[topic]))
         place = np.empty(group.members, dtype=np.intp)
         place[group.ring] = np.arange(group.members)
@@ -120,7 +120,7 @@ class _Topic:
             self.longer -= self.assigned[member] > self.least
 
 
-def _copartitioned(group: Group, topics: Sequence[_Topic]) -> Iterator[list[_Topic]]:
+def _copartitioned(group: GroupToAssign, topics: Sequence[_Topic]) -> Iterator[list[_Topic]]:
     """Topics with the same subscribers and number of partitions; where subscribers have no racks it does not count."""
     alike: dict[tuple[int, int], list[_Topic]] = {}
     for of, topic in zip(group.subscriber_sets.of_topic.tolist(), topics, strict=True):
@@ -156,12 +156,12 @@ def _assign_rest(topic: _Topic, owner: Ints) -> None:
         topic.give(member, free[: topic.room(member)].tolist(), owner)
 
 
-def assign_round_robin(group: Group) -> Ints:
+def assign_round_robin(group: GroupToAssign) -> Ints:
     """int32[P]: owners by round-robin; neighbouring topics with equal subscribers are dealt together."""
     return assign_in_ring(group, group.subscriber_sets.of_topic, group.partition_counts)
 
 
-def assign_in_ring(group: Group, sets: Ints, counts: Ints) -> Ints:
+def assign_in_ring(group: GroupToAssign, sets: Ints, counts: Ints) -> Ints:
     """int32[sum of counts]: owners of runs of partitions, dealt one run after the other.
 
     `sets` says for each run which of the group's sets of subscribers it is for, `counts` how long it is.
@@ -184,22 +184,22 @@ def assign_in_ring(group: Group, sets: Ints, counts: Ints) -> Ints:
     return owner
 
 
-class Release(NamedTuple):
+class ReleaseDifference(NamedTuple):
     """What changed: whether every topic needs the same threads, and the text before, between and after the two."""
 
     same_threads: bool
     text: tuple[str, str, str] = ("[", ",", "]")
 
 
-ZOOKEEPER_RELEASES: Mapping[str, Release] = {
-    "zk-roundrobin": Release(same_threads=True),
-    "zk-roundrobin-0.10.2": Release(same_threads=False),
-    "zk-roundrobin-1.0": Release(same_threads=False, text=("", "-", "")),
+ZOOKEEPER_RELEASES: Mapping[str, ReleaseDifference] = {
+    "zk-roundrobin": ReleaseDifference(same_threads=True),
+    "zk-roundrobin-0.10.2": ReleaseDifference(same_threads=False),
+    "zk-roundrobin-1.0": ReleaseDifference(same_threads=False, text=("", "-", "")),
 }
 """How round-robin of ZooKeeper consumers changed."""
 
 
-def assign_zookeeper_round_robin(group: Group, topics: Sequence[str], release: Release) -> Ints:
+def assign_zookeeper_round_robin(group: GroupToAssign, topics: Sequence[str], release: ReleaseDifference) -> Ints:
     """int32[P]: owners by round-robin as `release` does it. Raises AssignorError where it refuses."""
     sets = group.subscriber_sets
     used = [of for of in set(sets.of_topic.tolist()) if len(sets.at(of))]
@@ -212,7 +212,7 @@ def assign_zookeeper_round_robin(group: Group, topics: Sequence[str], release: R
     return owner
 
 
-def _mismatch(group: Group, topics: Sequence[str]) -> str:
+def _mismatch(group: GroupToAssign, topics: Sequence[str]) -> str:
     sets = group.subscriber_sets.of_topic
     subscribed = [topic for topic in range(group.topics) if len(group.subscriber_sets.at(int(sets[topic])))]
     one = subscribed[0]

@@ -50,7 +50,7 @@ class Claims(NamedTuple):
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), self.counts)
 
 
-class Missing(NamedTuple):
+class MissingPartitions(NamedTuple):
     """Partitions that members claim and that do not exist: their topics, and the numbers claimed."""
 
     topics: Ints  # [M]
@@ -86,7 +86,7 @@ class SubscriberSets(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class GroupToAssign:
     """One group, before it is assigned.
 
     `alike` is Kafka's verdict that all subscriptions are equal, by which the sticky assignors choose their algorithm.
@@ -103,7 +103,9 @@ class Group:
     topic_walk: Ints  # [T] topics as a HashSet of their ids is walked; for the assignors of the group coordinator
     racks: Racks | None = None
     prefer_racks: bool = False  # let racks count where Kafka would see no use in them
-    missing: Missing = field(default_factory=lambda: Missing(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64)))
+    missing: MissingPartitions = field(
+        default_factory=lambda: MissingPartitions(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
+    )
 
     @property
     def members(self) -> int:
@@ -203,7 +205,7 @@ class Ownership(NamedTuple):
     agreed: bool  # no partition was claimed twice, so that the claims are the ownership
 
 
-def ownership(group: Group, *, as_kafka: bool = False) -> Ownership:
+def ownership(group: GroupToAssign, *, as_kafka: bool = False) -> Ownership:
     """Settles the group's claims."""
     claims = group.claims
     none = np.zeros(0, dtype=np.intp)
@@ -237,7 +239,7 @@ def _settle(claims: Claims, walk: Ints, owner: Ints, as_kafka: bool) -> Ints:
     return np.array(sorted(contested), dtype=np.intp)
 
 
-def previous_owners(group: Group, *, subscribed: bool = True) -> Ints | None:
+def previous_owners(group: GroupToAssign, *, subscribed: bool = True) -> Ints | None:
     """int32[P]: who claims a partition from a generation older than the newest, of several the newest; None: nobody.
 
     `subscribed`: who does not subscribe to the topic any more does not count.
@@ -256,7 +258,7 @@ def previous_owners(group: Group, *, subscribed: bool = True) -> Ints | None:
     return previous
 
 
-def has_strays(group: Group) -> bool:
+def has_strays(group: GroupToAssign) -> bool:
     """Whether somebody of an old generation claims a partition of a topic it does not subscribe to any more."""
     previous = previous_owners(group, subscribed=False) if _stale(group) else None
     if previous is None:
@@ -265,14 +267,14 @@ def has_strays(group: Group) -> bool:
     return not bool(group.subscribes(previous[known], group.topic_of[known]).all())
 
 
-def _stale(group: Group) -> list[int]:
+def _stale(group: GroupToAssign) -> list[int]:
     """Members that claim something from a generation older than the newest, in Java's order."""
     claims = group.claims
     newest, counts = int(claims.generations.max(initial=NO_GENERATION)), claims.counts
     return [c for c in group.walk.tolist() if claims.generations[c] < newest and counts[c]]
 
 
-def check_kept(owner: Ints, group: Group, topics: Ints) -> None:
+def check_kept(owner: Ints, group: GroupToAssign, topics: Ints) -> None:
     """Raises AssignorError where a member keeps a partition that does not exist and others are kept behind it.
 
     `topics` are in the order in which Kafka compares what is kept with what there is. From the first partition on that

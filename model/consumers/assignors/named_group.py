@@ -17,7 +17,7 @@ import numpy as np
 
 from model.cluster.ids import INTERNAL_TOPICS
 from model.consumers.assignors.case import (
-    Case,
+    AssignmentCase,
     CaseMember,
     alike_to_clients,
     alike_to_coordinator,
@@ -25,7 +25,7 @@ from model.consumers.assignors.case import (
     topic_id_hashes,
     topic_walk,
 )
-from model.consumers.assignors.group import NO_GENERATION, AssignorError, Claims, Group, Ints, Missing
+from model.consumers.assignors.group import NO_GENERATION, AssignorError, Claims, GroupToAssign, Ints, MissingPartitions
 from model.consumers.assignors.java_hashing import string_hashes, walk
 from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.ownership import MOST_THREADS
@@ -38,7 +38,7 @@ Reading = tuple[list[tuple[str, int]], int, int]
 
 
 def member_claims(
-    case: Case, members: Sequence[str], numbers: Mapping[str, int], kind: Kind, *, missing: bool = False
+    case: AssignmentCase, members: Sequence[str], numbers: Mapping[str, int], kind: Kind, *, missing: bool = False
 ) -> tuple[Claims, list[tuple[str, str, int]]]:
     """Claims on the topics of `numbers`; and those beyond the partitions that a topic has.
 
@@ -113,7 +113,7 @@ class NamedGroup:
 
     topics: Sequence[str]
     members: Sequence[str]
-    group: Group
+    group: GroupToAssign
     beyond: Sequence[tuple[str, str, int]] = ()
     """Claims, as member, topic and number, on partitions that their topics do not have (any more)."""
 
@@ -127,7 +127,7 @@ class NamedGroup:
         return {name: pairs[start:end] for name, start, end in zip(self.members, [0, *ends], ends, strict=False)}
 
 
-def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup:
+def named_group(case: AssignmentCase, kind: Kind, *, as_kafka: bool = False) -> NamedGroup:
     """The group of a case, for an assignor of that kind. Raises AssignorError."""
     for name, member in case.members.items():
         if member.streams:
@@ -152,7 +152,7 @@ def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup
     ids = kind == "coordinator"
     hashes = topic_id_hashes(topics, case.topic_ids or {}) if ids else string_hashes(topics)
     alike = alike_to_coordinator(case) if ids else alike_to_clients([lists[name] for name in walked], as_kafka=as_kafka)
-    group = Group(
+    group = GroupToAssign(
         partition_counts=np.array([case.topics[topic] for topic in topics], dtype=np.int64),
         subscriptions=subscriptions,
         subscription_of=np.array(subscription_of, dtype=np.intp),
@@ -169,15 +169,15 @@ def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup
     return NamedGroup(topics, members, group, beyond)
 
 
-def _missing(numbers: Mapping[str, int], beyond: Sequence[tuple[str, str, int]]) -> Missing:
+def _missing(numbers: Mapping[str, int], beyond: Sequence[tuple[str, str, int]]) -> MissingPartitions:
     """Partitions that are claimed and do not exist, in the order in which `member_claims` numbers them."""
     met = dict.fromkeys((numbers[topic], number) for _, topic, number in beyond)
-    return Missing(
+    return MissingPartitions(
         np.array([topic for topic, _ in met], dtype=np.intp), np.array([number for _, number in met], dtype=np.int64)
     )
 
 
-def _topics_of(case: Case, lists: Mapping[str, Sequence[str]], kind: Kind) -> list[str]:
+def _topics_of(case: AssignmentCase, lists: Mapping[str, Sequence[str]], kind: Kind) -> list[str]:
     if kind != "coordinator" and case.via == "direct":
         return in_name_order(case.topics)
     wanted = {topic for named in lists.values() for topic in named}
@@ -197,7 +197,7 @@ def _ring_place(members: Mapping[str, CaseMember], name: str) -> tuple[bool, str
 MOST_THREADS_OF_ALL = 1_000_000
 
 
-def named_threads(case: Case) -> NamedGroup:
+def named_threads(case: AssignmentCase) -> NamedGroup:
     """The threads of a case. A member with a plain list of topics is one thread and keeps its own name.
 
     Raises AssignorError.
@@ -218,7 +218,7 @@ def named_threads(case: Case) -> NamedGroup:
     threads = in_name_order(lists)
     distinct = {named: number for number, named in enumerate(dict.fromkeys(lists.values()))}
     everybody = np.arange(len(threads), dtype=np.intp)
-    group = Group(
+    group = GroupToAssign(
         partition_counts=np.array([case.topics.get(topic, 0) for topic in topics], dtype=np.int64),
         subscriptions=[np.array(named, dtype=np.intp) for named in distinct],
         subscription_of=np.array([distinct[lists[thread]] for thread in threads], dtype=np.intp),
@@ -260,7 +260,9 @@ def _chosen(name: str, member: CaseMember, topics: Mapping[str, int]) -> list[st
     ]
 
 
-def _claims(case: Case, threads: Sequence[str], thread_of: Mapping[str, str], numbers: Mapping[str, int]) -> Claims:
+def _claims(
+    case: AssignmentCase, threads: Sequence[str], thread_of: Mapping[str, str], numbers: Mapping[str, int]
+) -> Claims:
     first = np.concatenate(([0], np.cumsum([case.topics.get(topic, 0) for topic in numbers], dtype=np.int64))).tolist()
     partitions, starts = list[int](), [0]
     for thread in threads:

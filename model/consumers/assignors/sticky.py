@@ -22,7 +22,7 @@ from model.consumers.assignors.balancing import (
     Balancing,
     CheckedBalancing,
     Movements,
-    Run,
+    PartitionRun,
     fill,
     fixed_members,
     rounds,
@@ -36,7 +36,7 @@ from model.consumers.assignors.group import (
     NOBODY,
     AssignorError,
     Flags,
-    Group,
+    GroupToAssign,
     Ints,
     Ownership,
     Racks,
@@ -46,7 +46,7 @@ from model.consumers.assignors.group import (
 )
 
 
-def assign_mixed(group: Group, before: Ownership, racks: Racks | None, *, as_kafka: bool = False) -> Ints:
+def assign_mixed(group: GroupToAssign, before: Ownership, racks: Racks | None, *, as_kafka: bool = False) -> Ints:
     """int32[P]: owners for any group; `racks` None: they do not matter. With `as_kafka` see `watched_evening`.
 
     Raises AssignorError where partitions move in circles; without `as_kafka` only if they do so even where who had them
@@ -61,7 +61,7 @@ def assign_mixed(group: Group, before: Ownership, racks: Racks | None, *, as_kaf
         return _assigned(group, before, racks, None)
 
 
-def _assigned(group: Group, before: Ownership, racks: Racks | None, previous: Ints | None) -> Ints:
+def _assigned(group: GroupToAssign, before: Ownership, racks: Racks | None, previous: Ints | None) -> Ints:
     owner, given_up = _kept(group, before, racks)
     counts = counts_of(owner, group.members)
     fresh = not counts.any()
@@ -84,7 +84,7 @@ def _assigned(group: Group, before: Ownership, racks: Racks | None, previous: In
     return _evened_out(group, balancing, [] if given_up else free, whole, fresh=fresh)
 
 
-def _kept(group: Group, before: Ownership, racks: Racks | None) -> tuple[Ints, bool]:
+def _kept(group: GroupToAssign, before: Ownership, racks: Racks | None) -> tuple[Ints, bool]:
     """Owners that subscribe, and have a replica near where racks matter; and whether any partition was given up."""
     owner = before.owner.copy()
     given_up = False
@@ -103,7 +103,7 @@ def _kept(group: Group, before: Ownership, racks: Racks | None) -> tuple[Ints, b
     return owner, given_up
 
 
-def _near(group: Group, racks: Racks, free: Sequence[Run]) -> list[Run]:
+def _near(group: GroupToAssign, racks: Racks, free: Sequence[PartitionRun]) -> list[PartitionRun]:
     """The same partitions, each for subscribers that have a replica near, or no rack."""
     partitions = np.concatenate([run.partitions for run in free]) if free else np.zeros(0, dtype=np.intp)
     sets, rows = group.subscriber_sets, len(racks.rows)
@@ -117,11 +117,18 @@ def _near(group: Group, racks: Racks, free: Sequence[Run]) -> list[Run]:
     return runs_of(partitions, labels, near)
 
 
-def _still_free(owner: Ints, runs: Iterable[Run]) -> list[Run]:
-    return [Run(run.partitions[owner[run.partitions] == NOBODY], run.members) for run in runs]
+def _still_free(owner: Ints, runs: Iterable[PartitionRun]) -> list[PartitionRun]:
+    return [PartitionRun(run.partitions[owner[run.partitions] == NOBODY], run.members) for run in runs]
 
 
-def _evened_out(group: Group, balancing: Balancing, free: Sequence[Run], whole: Sequence[Run], *, fresh: bool) -> Ints:
+def _evened_out(
+    group: GroupToAssign,
+    balancing: Balancing,
+    free: Sequence[PartitionRun],
+    whole: Sequence[PartitionRun],
+    *,
+    fresh: bool,
+) -> Ints:
     """Owners once nothing can move; first of the partitions that were free, then of all.
 
     What was owned before is put back if moving did not pay.
@@ -262,7 +269,7 @@ class _Owned(NamedTuple):
     given_up_by: Ints
 
 
-def assign_evenly(group: Group, before: Ownership, racks: Racks | None) -> Sticky:
+def assign_evenly(group: GroupToAssign, before: Ownership, racks: Racks | None) -> Sticky:
     """Owners for a group whose subscriptions are equal; `racks` None: they do not matter."""
     if not len(group.claims.partitions) and racks is None:
         everybody = np.arange(group.members, dtype=np.int32)
@@ -285,7 +292,7 @@ def assign_evenly(group: Group, before: Ownership, racks: Racks | None) -> Stick
     return Sticky(owner, np.concatenate((passed_on, before.contested)))
 
 
-def _owned(group: Group, before: Ownership, racks: Racks | None) -> _Owned:
+def _owned(group: GroupToAssign, before: Ownership, racks: Racks | None) -> _Owned:
     """What members own and may keep, were it not for quotas: nothing contested, nothing off their rack."""
     none = np.zeros(0, dtype=np.intp)
     if before.agreed and racks is None:
@@ -302,7 +309,7 @@ def _owned(group: Group, before: Ownership, racks: Racks | None) -> _Owned:
     return _Owned(kept[np.argsort(owner[kept], kind="stable")], starts, off, before.owner[off])
 
 
-def _quotas(group: Group, counts: Ints) -> tuple[Ints, int]:
+def _quotas(group: GroupToAssign, counts: Ints) -> tuple[Ints, int]:
     """How many partitions each member may keep, and how many members may still get one more than the least."""
     least, longer = divmod(group.partitions, group.members)
     quotas = np.full(group.members, least, dtype=np.int64)
@@ -311,7 +318,7 @@ def _quotas(group: Group, counts: Ints) -> tuple[Ints, int]:
     return quotas, longer - len(full)
 
 
-def _surplus(group: Group, owned: _Owned, quotas: Ints) -> tuple[Ints, Ints]:
+def _surplus(group: GroupToAssign, owned: _Owned, quotas: Ints) -> tuple[Ints, Ints]:
     """What is over the quota, of each member the last in order of number and topic; and whose it was."""
     counts = np.diff(owned.starts)
     over = np.flatnonzero(counts > quotas)
@@ -320,12 +327,12 @@ def _surplus(group: Group, owned: _Owned, quotas: Ints) -> tuple[Ints, Ints]:
     return np.concatenate(parts) if parts else none, np.repeat(over, (counts - quotas)[over])
 
 
-def _last(group: Group, partitions: Ints, quota: int) -> Ints:
+def _last(group: GroupToAssign, partitions: Ints, quota: int) -> Ints:
     topics, numbers = group.located(partitions)
     return partitions[np.argpartition(numbers * group.topics + topics, quota)[quota:]]
 
 
-def _unfilled(group: Group, kept: Ints, longer: int) -> Unfilled:
+def _unfilled(group: GroupToAssign, kept: Ints, longer: int) -> Unfilled:
     """Who may get more. Nobody with the smaller quota may once enough members have the larger one."""
     least = group.partitions // group.members
     under = np.flatnonzero(kept < least)
@@ -348,7 +355,7 @@ def _filled(unfilled: Unfilled, partitions: int) -> Ints:
     return dealt[:partitions]
 
 
-def assign_sticky(group: Group, before: Ownership, *, as_kafka: bool = False) -> Ints:
+def assign_sticky(group: GroupToAssign, before: Ownership, *, as_kafka: bool = False) -> Ints:
     """int32[P]: owners by the eager sticky assignor."""
     if not group.members:
         return before.owner
@@ -357,7 +364,7 @@ def assign_sticky(group: Group, before: Ownership, *, as_kafka: bool = False) ->
     return assign_mixed(group, before, racks_that_matter(group), as_kafka=as_kafka)
 
 
-def assign_cooperatively(group: Group, before: Ownership, *, as_kafka: bool = False) -> tuple[Ints, Ints]:
+def assign_cooperatively(group: GroupToAssign, before: Ownership, *, as_kafka: bool = False) -> tuple[Ints, Ints]:
     """int32[P] each: owners now, and owners after the next rebalance.
 
     A partition that goes from one member to another waits, so that the one has given it up before the other starts.
@@ -376,7 +383,7 @@ def assign_cooperatively(group: Group, before: Ownership, *, as_kafka: bool = Fa
     return owner, target
 
 
-def _changes_hands(group: Group, target: Ints) -> Ints:
+def _changes_hands(group: GroupToAssign, target: Ints) -> Ints:
     """Partitions that somebody claims and does not get, and that go to somebody who does not claim them."""
     claimed, claimants = group.claims.partitions, group.claims.members
     kept = target[claimed] == claimants

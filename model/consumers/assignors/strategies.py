@@ -26,10 +26,10 @@ from model.consumers.assignors.assignment import (
     why_sticky,
     why_uniform,
 )
-from model.consumers.assignors.case import Case
+from model.consumers.assignors.case import AssignmentCase
 from model.consumers.assignors.from_scratch import (
     ZOOKEEPER_RELEASES,
-    Release,
+    ReleaseDifference,
     assign_rack_ranges,
     assign_ranges,
     assign_round_robin,
@@ -39,7 +39,7 @@ from model.consumers.assignors.from_scratch import (
 from model.consumers.assignors.group import (
     NOBODY,
     AssignorError,
-    Group,
+    GroupToAssign,
     Ints,
     Ownership,
     counts_of,
@@ -51,7 +51,7 @@ from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
 from model.consumers.assignors.uniform import assign_mixed_uniformly, assign_uniformly
 
 
-def _zookeeper_round_robin(release: Release) -> Decide:
+def _zookeeper_round_robin(release: ReleaseDifference) -> Decide:
     return from_scratch(lambda named: assign_zookeeper_round_robin(named.group, named.topics, release))
 
 
@@ -158,7 +158,7 @@ def strategy_named(name: str) -> Strategy:
     return strategy
 
 
-def assign(case: Case, strategy: Strategy, *, as_kafka: bool = False) -> AssignedCase:
+def assign(case: AssignmentCase, strategy: Strategy, *, as_kafka: bool = False) -> AssignedCase:
     """Assigns a case. `as_kafka` repeats the bugs of 3.9.1, exceptions included. Raises AssignorError."""
     named = named_threads(case) if strategy.threads else named_group(case, strategy.kind, as_kafka=as_kafka)
     before = ownership(named.group, as_kafka=as_kafka)
@@ -178,7 +178,7 @@ class BestAnswer(NamedTuple):
     differs: str | None
 
 
-def best_answer(case: Case, strategy: Strategy) -> BestAnswer:
+def best_answer(case: AssignmentCase, strategy: Strategy) -> BestAnswer:
     """Kafka's own answer, unless it is wrong or ours is better. Raises AssignorError where there is none."""
     ours = assign(case, strategy)
     if strategy.kind == "client":
@@ -194,7 +194,7 @@ def best_answer(case: Case, strategy: Strategy) -> BestAnswer:
     return BestAnswer(best, difference(best, theirs, causes))
 
 
-def throws_at_times(strategy: Strategy, group: Group) -> bool:
+def throws_at_times(strategy: Strategy, group: GroupToAssign) -> bool:
     """Whether Kafka's assignor has groups of this sort for which it throws an exception in place of an answer."""
     return strategy.name == "uniform" and not group.alike
 
@@ -219,7 +219,7 @@ def _better(ours: AssignedCase, theirs: AssignedCase) -> AssignedCase:
     return ours if _is_better(ours.assignment, valid) else replace(ours, assignment=valid)
 
 
-def _causes(case: Case, ours: AssignedCase) -> Iterator[str]:
+def _causes(case: AssignmentCase, ours: AssignedCase) -> Iterator[str]:
     """What in the group brings out bugs of Kafka's, if anything does."""
     group, beyond = ours.named.group, ours.named.beyond
     if beyond:

@@ -14,16 +14,16 @@ import numpy as np
 from model.consumers.assignors.balancing import (
     Balancing,
     Movements,
-    Run,
+    PartitionRun,
     fill,
     runs_by_subscribers,
     topic_id_partition_code,
 )
-from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints, Ownership, counts_of, spans
+from model.consumers.assignors.group import NOBODY, AssignorError, GroupToAssign, Ints, Ownership, counts_of, spans
 from model.consumers.assignors.java_hashing import buckets, grown_table
 
 
-def assign_uniformly(group: Group, before: Ownership) -> Ints:
+def assign_uniformly(group: GroupToAssign, before: Ownership) -> Ints:
     """int32[P]: owners; `before` must be the coordinator's own target, in which nothing is owned twice."""
     least, longer = divmod(group.partitions, group.members)
     quotas = np.full(group.members, least, dtype=np.int64)
@@ -42,7 +42,7 @@ def assign_uniformly(group: Group, before: Ownership) -> Ints:
     return owner
 
 
-def _free(group: Group, owner: Ints) -> Ints:
+def _free(group: GroupToAssign, owner: Ints) -> Ints:
     """Partitions that nobody had, topics in the order of their ids' hashes."""
     if not len(group.claims.partitions):
         return spans(group.first[:-1][group.topic_walk], group.partition_counts[group.topic_walk])
@@ -53,7 +53,7 @@ def _free(group: Group, owner: Ints) -> Ints:
     return free[np.argsort(place[topics], kind="stable")]
 
 
-def assign_mixed_uniformly(group: Group, before: Ownership, *, as_kafka: bool = False) -> Ints:
+def assign_mixed_uniformly(group: GroupToAssign, before: Ownership, *, as_kafka: bool = False) -> Ints:
     """int32[P]: owners. `as_kafka` raises AssignorError where a partition moves twice, at which Kafka throws."""
     owner = before.owner.copy()
     owned = np.flatnonzero(owner != NOBODY)
@@ -67,13 +67,13 @@ def assign_mixed_uniformly(group: Group, before: Ownership, *, as_kafka: bool = 
     return balancing.owner
 
 
-def _check_given_out(group: Group, owner: Ints) -> None:
+def _check_given_out(group: GroupToAssign, owner: Ints) -> None:
     wanted = (group.subscriber_counts > 0)[group.topic_of[: group.partitions]]
     if len(group.missing.topics) and (owner[: group.partitions][wanted] == NOBODY).any():
         raise AssignorError("partitions that do not exist are in the way, at which Kafka 3.9.1 throws an exception")
 
 
-def _order(group: Group) -> Ints:
+def _order(group: GroupToAssign) -> Ints:
     """Partitions as they are looked at."""
     subscribers = np.maximum(group.subscriber_counts, 1)
     crowding = -(group.partition_counts / subscribers)
@@ -83,7 +83,7 @@ def _order(group: Group) -> Ints:
     return hashed[np.lexsort((numbers, subscribers[topics], crowding[topics]))]
 
 
-def _hash_order(group: Group) -> Ints:
+def _hash_order(group: GroupToAssign) -> Ints:
     """Partitions as a HashSet of topic ids and numbers is walked that they were put into topic by topic."""
     topics = group.topic_walk
     partitions = spans(group.first[:-1][topics], group.partition_counts[topics])
@@ -92,7 +92,7 @@ def _hash_order(group: Group) -> Ints:
     return partitions[np.argsort(buckets(hashes, grown_table(len(partitions))), kind="stable")]
 
 
-def _runs(group: Group, partitions: Ints, counts: Ints) -> Iterator[Run]:
+def _runs(group: GroupToAssign, partitions: Ints, counts: Ints) -> Iterator[PartitionRun]:
     """Partitions with who may have them: not who has as many as it could have of those that exist, as `counts` tell.
 
     Only partitions that do not exist can bring a member that far while another partition could still be its own.
@@ -103,10 +103,10 @@ def _runs(group: Group, partitions: Ints, counts: Ints) -> Iterator[Run]:
             continue
         for place in range(len(run.partitions)):
             members = run.members[counts[run.members] < group.most[run.members]]
-            yield Run(run.partitions[place : place + 1], members)
+            yield PartitionRun(run.partitions[place : place + 1], members)
 
 
-def _even_out(group: Group, balancing: Balancing, order: Ints, as_kafka: bool) -> None:
+def _even_out(group: GroupToAssign, balancing: Balancing, order: Ints, as_kafka: bool) -> None:
     """Passes until nothing moves, or until the members that could take more are even, whatever the others have.
 
     What has moved is not looked at in later passes, so that groups may stay less even than they could be.

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from model.cluster.ids import TopicPartition
 from model.consumers.group_coordinator.events_and_commands import (
-    Answer,
     AnswerGroupDeletion,
     AnswerHeartbeat,
     AnswerJoin,
     AnswerLeave,
+    AnswerMember,
     AnswerOffsetDeletion,
     AnswerSync,
     AppendCompleted,
@@ -140,7 +140,7 @@ def coordinate(group: Group | None, event: GroupEvent, settings: GroupSettings) 
     return _TABLE[type(event)](group, event, settings)
 
 
-def refuse(event: GroupRequest, error: str) -> Answer:
+def refuse(event: GroupRequest, error: str) -> AnswerMember:
     """The answer to any request that is not looked at any further."""
     match event:
         case JoinRequested():
@@ -158,7 +158,7 @@ def _refuse_dead(group: Group, event: GroupEvent) -> GroupDecision:
     return GroupDecision(group, (refuse(event, error),))
 
 
-_REFUSALS: Mapping[type[GroupEvent], Callable[[int, str], Answer]] = MappingProxyType(
+_REFUSALS: Mapping[type[GroupEvent], Callable[[int, str], AnswerMember]] = MappingProxyType(
     {
         SyncRequested: AnswerSync,
         HeartbeatReceived: AnswerHeartbeat,

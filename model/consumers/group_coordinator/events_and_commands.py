@@ -148,7 +148,7 @@ class GroupCommand(msgspec.Struct, frozen=True):
     """Something to do for a group."""
 
 
-class Answer(GroupCommand, frozen=True):
+class AnswerMember(GroupCommand, frozen=True):
     """Answers one request, by its number. Each is answered once."""
 
     request: int
@@ -163,7 +163,7 @@ class JoinedMember(msgspec.Struct, frozen=True):
     metadata: bytes
 
 
-class AnswerJoin(Answer, frozen=True, kw_only=True):
+class AnswerJoin(AnswerMember, frozen=True, kw_only=True):
     """JoinGroup. Only the leader learns of the members."""
 
     member_id: str = ""
@@ -175,7 +175,7 @@ class AnswerJoin(Answer, frozen=True, kw_only=True):
     members: tuple[JoinedMember, ...] = ()
 
 
-class AnswerSync(Answer, frozen=True, kw_only=True):
+class AnswerSync(AnswerMember, frozen=True, kw_only=True):
     """SyncGroup."""
 
     protocol_type: str | None = None
@@ -183,29 +183,29 @@ class AnswerSync(Answer, frozen=True, kw_only=True):
     assignment: bytes = b""
 
 
-class AnswerHeartbeat(Answer, frozen=True):
+class AnswerHeartbeat(AnswerMember, frozen=True):
     """Heartbeat."""
 
 
-class AnswerLeave(Answer, frozen=True, kw_only=True):
+class AnswerLeave(AnswerMember, frozen=True, kw_only=True):
     """LeaveGroup: what became of each member."""
 
     members: tuple[tuple[LeavingMember, str], ...] = ()
 
 
-class AnswerCommit(Answer, frozen=True, kw_only=True):
+class AnswerCommit(AnswerMember, frozen=True, kw_only=True):
     """OffsetCommit: the error of each partition. `error` is not used."""
 
     partitions: tuple[tuple[TopicPartition, str], ...] = ()
 
 
-class AnswerOffsetDeletion(Answer, frozen=True, kw_only=True):
+class AnswerOffsetDeletion(AnswerMember, frozen=True, kw_only=True):
     """OffsetDelete; no partitions where the group has an error."""
 
     partitions: tuple[tuple[TopicPartition, str], ...] = ()
 
 
-class AnswerGroupDeletion(Answer, frozen=True):
+class AnswerGroupDeletion(AnswerMember, frozen=True):
     """DeleteGroups, of one group."""
 
 

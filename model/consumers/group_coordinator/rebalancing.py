@@ -36,7 +36,7 @@ from model.consumers.group_coordinator.group import (
     PastRebalance,
     remember,
 )
-from model.consumers.group_coordinator.stored_formats import UnreadableError, owners_of, subscribed_topics
+from model.consumers.group_coordinator.stored_formats import UnreadableRecordError, owners_of, subscribed_topics
 from model.consumers.group_coordinator.stored_groups import group_record, told_of_group_write
 
 
@@ -173,7 +173,7 @@ def _subscribed(group: Group) -> frozenset[str] | None:
         return None
     try:
         told = [subscribed_topics(member.metadata(group.protocol)) for member in group.members.values()]
-    except UnreadableError:
+    except UnreadableRecordError:
         return None
     return frozenset[str]().union(*told)
 

@@ -26,7 +26,7 @@ _INT16, _INT32, _INT64 = struct.Struct(">h"), struct.Struct(">i"), struct.Struct
 LONGEST_VARINT = 5
 
 
-class UnreadableError(ValueError):
+class UnreadableRecordError(ValueError):
     """The bytes are cut off, or are not what the schema says."""
 
 
@@ -54,7 +54,7 @@ class ByteReader:
     def string(self) -> str:
         text = self.nullable_string()
         if text is None:
-            raise UnreadableError("null where a text was due")
+            raise UnreadableRecordError("null where a text was due")
         return text
 
     def nullable_string(self) -> str | None:
@@ -64,7 +64,7 @@ class ByteReader:
         try:
             return self._take(length).decode()
         except UnicodeDecodeError:
-            raise UnreadableError("a text that is not UTF-8") from None
+            raise UnreadableRecordError("a text that is not UTF-8") from None
 
     def bytes(self) -> bytes:
         """Bytes; null counts as none."""
@@ -75,7 +75,7 @@ class ByteReader:
         """How many elements an array has; null counts as none."""
         count = max(self._length(), 0)
         if count > len(self._data) - self._at:
-            raise UnreadableError(f"an array of {count}, with {len(self._data) - self._at} bytes left")
+            raise UnreadableRecordError(f"an array of {count}, with {len(self._data) - self._at} bytes left")
         return count
 
     def tagged_fields(self) -> None:
@@ -98,12 +98,12 @@ class ByteReader:
             number |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return number
-        raise UnreadableError("a varint without an end")
+        raise UnreadableRecordError("a varint without an end")
 
     def _take(self, size: int) -> "bytes":
         taken = self._data[self._at : self._at + size]
         if len(taken) < size:
-            raise UnreadableError(f"{size} bytes were due, {len(taken)} are left")
+            raise UnreadableRecordError(f"{size} bytes were due, {len(taken)} are left")
         self._at += size
         return taken
 
@@ -134,7 +134,7 @@ def owners_of(members: Iterable[Member]) -> Mapping[TopicPartition, str]:
     for member in members:
         try:
             owners.update(dict.fromkeys(assigned_partitions(member.assignment), member.owner))
-        except UnreadableError:
+        except UnreadableRecordError:
             continue
     return owners
 
@@ -340,7 +340,7 @@ def _read_member(reader: ByteReader, version: int) -> StoredMember:
 def _value(data: bytes) -> tuple[int, ByteReader]:
     version = ByteReader(data).int16()
     if not 0 <= version <= NEWEST_VALUE:
-        raise UnreadableError(f"a value of version {version}")
+        raise UnreadableRecordError(f"a value of version {version}")
     return version, ByteReader(data[_INT16.size :], compact=version >= FIRST_FLEXIBLE_VALUE)
 
 

@@ -54,7 +54,7 @@ from model.consumers.group_coordinator.stored_formats import (
     OffsetsTopicRecord,
     StoredGroup,
     StoredMember,
-    UnreadableError,
+    UnreadableRecordError,
     owners_of,
     subscribed_topics,
 )
@@ -197,7 +197,7 @@ def _member(group: StoredGroup, member: StoredMember) -> Member:
 def _subscribed(members: Iterable[StoredMember]) -> frozenset[str] | None:
     try:
         return frozenset[str]().union(*(subscribed_topics(each.subscription) for each in members))
-    except UnreadableError:
+    except UnreadableRecordError:
         return None
 
 

@@ -12,22 +12,22 @@ that commits and lets go in between makes it consume again what is committed. He
 from collections.abc import Iterable, Mapping
 
 from model.cluster.ids import TopicPartition
-from model.consumers.assignors.case import Case, CaseMember
+from model.consumers.assignors.case import AssignmentCase, CaseMember
 from model.consumers.assignors.group import AssignorError
 from model.consumers.assignors.named_group import streams_of
 from model.consumers.assignors.strategies import assign, strategy_named
 from model.consumers.zookeeper_groups.events_and_commands import (
     CallBack,
     ClaimConflicted,
+    FetchPosition,
     GroupRead,
     MemberDecision,
     PartitionsClaimed,
-    Position,
     StartFetching,
     ask,
     replace,
 )
-from model.consumers.zookeeper_groups.member_state import Conflict, GroupView, MemberState, Stage
+from model.consumers.zookeeper_groups.member_state import Conflict, GroupView, MemberStage, MemberState
 from model.consumers.zookeeper_groups.releasing import attempts_of, end, fail, noted
 from model.znodes.consumers import ConsumerRegistration, PartitionOwner, decode_consumer, decode_offset
 from model.znodes.paths import TOPICS, member_path, offset_path, owner_path, topic_path
@@ -42,7 +42,7 @@ def owners_of(
     """Threads by partition. Raises AssignorError where the strategy has no answer."""
     counts = {topic: len(numbers) for topic, numbers in partitions.items()}
     members = {name: _member(registration) for name, registration in registrations.items()}
-    outcome = assign(Case(topics=counts, members=members), strategy_named(strategy))
+    outcome = assign(AssignmentCase(topics=counts, members=members), strategy_named(strategy))
     return {
         TopicPartition(topic, partitions[topic][number]): thread
         for thread, owned in outcome.lists().items()
@@ -86,7 +86,7 @@ def _claim(member: MemberState) -> MemberDecision:
         Create(owner_path(group, *read), PartitionOwner(attempts.claims[read]).to_bytes(), ephemeral=True)
         for read in attempts.open
     ]
-    return ask(member, Stage.CLAIMING, *map(Create, directories), *claims)
+    return ask(member, MemberStage.CLAIMING, *map(Create, directories), *claims)
 
 
 def claims_answered(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -101,7 +101,7 @@ def claims_answered(member: MemberState, answers: tuple[Answer, ...], at_ms: int
     if Code.NO_NODE in codes.values() and not attempts.parents_made:
         return _claim(noted(noting, parents_made=True))
     group = member.settings.group_id
-    return ask(noting, Stage.CHECKING_CLAIMS, *(GetData(owner_path(group, *read)) for read in left))
+    return ask(noting, MemberStage.CHECKING_CLAIMS, *(GetData(owner_path(group, *read)) for read in left))
 
 
 def conflicts_looked_at(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -124,7 +124,9 @@ def conflicts_looked_at(member: MemberState, answers: tuple[Answer, ...], at_ms:
 def _read_offsets(member: MemberState) -> MemberDecision:
     group = member.settings.group_id
     return ask(
-        member, Stage.READING_OFFSETS, *(GetData(offset_path(group, *read)) for read in attempts_of(member).claims)
+        member,
+        MemberStage.READING_OFFSETS,
+        *(GetData(offset_path(group, *read)) for read in attempts_of(member).claims),
     )
 
 
@@ -145,7 +147,7 @@ def offsets_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -
 def _undo(member: MemberState, why: str) -> MemberDecision:
     attempts, group = attempts_of(member), member.settings.group_id
     undo = [Delete(owner_path(group, *read)) for read in sorted(attempts.granted)]
-    return ask(noted(member, doomed=why), Stage.UNDOING_CLAIMS, *undo)
+    return ask(noted(member, doomed=why), MemberStage.UNDOING_CLAIMS, *undo)
 
 
 def claims_undone(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -162,13 +164,13 @@ def _succeed(member: MemberState, at_ms: int) -> MemberDecision:
     owned = MemberDecision(owning, (), (told,) if claims else ())
     if not member.settings.call_back or member.view is None:
         return owned.then(lambda m: start(m, at_ms))
-    waiting, owners = Stage.CALLING_BEFORE_START, member.view.owners
+    waiting, owners = MemberStage.CALLING_BEFORE_START, member.view.owners
     return owned.then(lambda m: MemberDecision(replace(m, stage=waiting), (CallBack("start", owners),)))
 
 
 def start(member: MemberState, at_ms: int) -> MemberDecision:
     """Consume what is owned, from where it was left."""
-    positions = {read: Position(thread, member.consumed[read]) for read, thread in member.owned.items()}
+    positions = {read: FetchPosition(thread, member.consumed[read]) for read, thread in member.owned.items()}
     fetching = (StartFetching(positions),) if positions else ()
     started = MemberDecision(replace(member, fetching=member.owned), fetching)
     return started.then(lambda m: end(m, at_ms, succeeded=True))
@@ -181,7 +183,7 @@ def members_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -
         return fail(member, "the group's members cannot be read", at_ms)
     group = member.settings.group_id
     asking = noted(member, names=listed.names)
-    return ask(asking, Stage.READING_REGISTRATIONS, *(GetData(member_path(group, name)) for name in listed.names))
+    return ask(asking, MemberStage.READING_REGISTRATIONS, *(GetData(member_path(group, name)) for name in listed.names))
 
 
 def registrations_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -196,7 +198,7 @@ def registrations_read(member: MemberState, answers: tuple[Answer, ...], at_ms: 
             return fail(member, f"the registration of {name} {error}", at_ms)
     seen = replace(member, view=GroupView(at_ms, registrations, {}))
     if any(registration.pattern != "static" for registration in registrations.values()):
-        return ask(seen, Stage.READING_TOPIC_NAMES, GetChildren(TOPICS))
+        return ask(seen, MemberStage.READING_TOPIC_NAMES, GetChildren(TOPICS))
     return _read_topics(seen, (), at_ms)
 
 
@@ -211,7 +213,7 @@ def _read_topics(member: MemberState, there: tuple[str, ...], at_ms: int) -> Mem
     except AssignorError as error:
         return fail(member, str(error), at_ms)
     names = tuple(sorted(read))
-    return ask(noted(member, names=names), Stage.READING_TOPICS, *(GetData(topic_path(name)) for name in names))
+    return ask(noted(member, names=names), MemberStage.READING_TOPICS, *(GetData(topic_path(name)) for name in names))
 
 
 def topics_known(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:

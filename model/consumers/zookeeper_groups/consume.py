@@ -33,7 +33,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     ask,
     replace,
 )
-from model.consumers.zookeeper_groups.member_state import MemberState, Stage
+from model.consumers.zookeeper_groups.member_state import MemberStage, MemberState
 from model.consumers.zookeeper_groups.releasing import (
     again,
     begin,
@@ -55,15 +55,15 @@ def watched(member: MemberState, event: WatchFired) -> MemberDecision:
     """The deletion of a topic alone starts no rebalance; a change of members, partitions or brokers does."""
     path = event.path
     if path == TOPICS:
-        return aside(member, Stage.SIDE_TOPICS, GetChildren(path, watch=True))
+        return aside(member, MemberStage.SIDE_TOPICS, GetChildren(path, watch=True))
     if path.startswith(f"{TOPICS}/"):
-        armed = aside(member, Stage.SIDE_WATCH, Exists(path, watch=True))
+        armed = aside(member, MemberStage.SIDE_WATCH, Exists(path, watch=True))
         why = f"partitions of {path.removeprefix(f'{TOPICS}/')} have changed"
         return armed if event.deleted else armed.then(lambda m: wish(m, why, event.at_ms))
     if path not in (members_path(member.settings.group_id), BROKER_IDS):
         return MemberDecision(member)
     why = "brokers have come" if path == BROKER_IDS else "members have come or gone"
-    armed = aside(member, Stage.SIDE_WATCH, GetChildren(path, watch=True))
+    armed = aside(member, MemberStage.SIDE_WATCH, GetChildren(path, watch=True))
     return armed.then(lambda m: wish(m, why, event.at_ms))
 
 
@@ -89,18 +89,20 @@ def register(member: MemberState, at_ms: int) -> MemberDecision:
     path = member_path(group, settings.consumer_id)
     above = ("/brokers", BROKER_IDS, TOPICS, "/consumers", f"/consumers/{group}", members_path(group))
     id_znode = Create(path, payload, ephemeral=True)
-    return ask(replace(member, registered=payload), Stage.REGISTERING, *map(Create, above), id_znode, GetData(path))
+    return ask(
+        replace(member, registered=payload), MemberStage.REGISTERING, *map(Create, above), id_znode, GetData(path)
+    )
 
 
 def registration_answered(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
     """An older znode of this id belongs to a session that is about to end: try again after it."""
     if answers[-1].data != member.registered:
         wait = StartTimer(REGISTRATION, member.settings.zookeeper_session_timeout_ms)
-        return MemberDecision(replace(member, stage=Stage.REGISTERED_BEFORE), (wait,))
+        return MemberDecision(replace(member, stage=MemberStage.REGISTERED_BEFORE), (wait,))
     told = MemberDecision(member, (), (Registered(member.settings.consumer_id),))
     if member.settings.pattern == "static":
         return told.then(lambda m: _subscribe(replace(m, topics=tuple(m.settings.subscription))))
-    return told.then(lambda m: ask(m, Stage.LISTING_TOPICS, GetChildren(TOPICS, watch=True)))
+    return told.then(lambda m: ask(m, MemberStage.LISTING_TOPICS, GetChildren(TOPICS, watch=True)))
 
 
 def topics_listed(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -108,14 +110,14 @@ def topics_listed(member: MemberState, answers: tuple[Answer, ...], at_ms: int) 
     try:
         topics = _chosen(member, answers[0])
     except AssignorError as error:
-        return MemberDecision(replace(member, stage=Stage.GONE), (GiveUp(str(error)),))
+        return MemberDecision(replace(member, stage=MemberStage.GONE), (GiveUp(str(error)),))
     return _subscribe(replace(member, topics=topics))
 
 
 def _subscribe(member: MemberState) -> MemberDecision:
     group = GetChildren(members_path(member.settings.group_id), watch=True)
     topics = (Exists(topic_path(topic), watch=True) for topic in member.topics)
-    return ask(member, Stage.SUBSCRIBING, group, *topics)
+    return ask(member, MemberStage.SUBSCRIBING, group, *topics)
 
 
 def subscribed(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -131,7 +133,9 @@ def topics_changed(member: MemberState, answers: tuple[Answer, ...], at_ms: int)
         return MemberDecision(member)
     watched = MemberDecision(replace(member, topics=topics))
     if new:
-        watched = aside(watched.member, Stage.SIDE_WATCH, *(Exists(topic_path(topic), watch=True) for topic in new))
+        watched = aside(
+            watched.member, MemberStage.SIDE_WATCH, *(Exists(topic_path(topic), watch=True) for topic in new)
+        )
     return watched.then(lambda m: wish(m, "the topics that its pattern allows have changed", at_ms))
 
 
@@ -143,9 +147,9 @@ def _chosen(member: MemberState, listed: Answer) -> tuple[str, ...]:
 
 def leave(member: MemberState) -> MemberDecision:
     """Whatever goes on is given up. Without a session there is nothing to commit with."""
-    if member.stage is Stage.AWAITING_SESSION:
+    if member.stage is MemberStage.AWAITING_SESSION:
         return _gone(member, StopFetching())
-    return MemberDecision(replace(member, stage=Stage.LEAVING, attempts=None), (StopFetching(),))
+    return MemberDecision(replace(member, stage=MemberStage.LEAVING, attempts=None), (StopFetching(),))
 
 
 def stopped_for_good(member: MemberState) -> MemberDecision:
@@ -153,7 +157,7 @@ def stopped_for_good(member: MemberState) -> MemberDecision:
     offsets = due(member)
     if not offsets:
         return _gone(member)
-    return ask(member, Stage.COMMITTING_LAST, *commit_requests(member, offsets), offsets=offsets)
+    return ask(member, MemberStage.COMMITTING_LAST, *commit_requests(member, offsets), offsets=offsets)
 
 
 def committed_last(member: MemberState) -> MemberDecision:
@@ -163,10 +167,10 @@ def committed_last(member: MemberState) -> MemberDecision:
 
 def expire(member: MemberState, at_ms: int) -> MemberDecision:
     """The znodes are gone, yet this member goes on consuming until it has a new session: others may do the same."""
-    if member.stage in (Stage.LEAVING, Stage.COMMITTING_LAST):
+    if member.stage in (MemberStage.LEAVING, MemberStage.COMMITTING_LAST):
         return _gone(member, StopFetching())
     lost = SessionLost(tuple(sorted(member.owned)))
-    waiting = replace(member, stage=Stage.AWAITING_SESSION, wanted="")
+    waiting = replace(member, stage=MemberStage.AWAITING_SESSION, wanted="")
     told = MemberDecision(waiting, (), (lost,))
     if member.attempts is None:
         return told
@@ -175,35 +179,35 @@ def expire(member: MemberState, at_ms: int) -> MemberDecision:
 
 
 def _gone(member: MemberState, *before: StopFetching) -> MemberDecision:
-    left = replace(member, stage=Stage.GONE, fetching={}, owned={})
+    left = replace(member, stage=MemberStage.GONE, fetching={}, owned={})
     return MemberDecision(left, (*before, CloseSession()), (Left(),))
 
 
 def consume(member: MemberState, event: events_and_commands.Event) -> MemberDecision:
     """What follows. An event that the member has no use for, such as a late answer, changes nothing."""
-    if member.stage is Stage.GONE:
+    if member.stage is MemberStage.GONE:
         return MemberDecision(member)
     return _EVENTS[type(event)](member, event)
 
 
 def _start(member: MemberState, event: events_and_commands.MemberStarted) -> MemberDecision:
-    return first_session(member, event.at_ms) if member.stage is Stage.NEW else MemberDecision(member)
+    return first_session(member, event.at_ms) if member.stage is MemberStage.NEW else MemberDecision(member)
 
 
 def _established(member: MemberState, event: events_and_commands.SessionEstablished) -> MemberDecision:
-    if member.stage is not Stage.AWAITING_SESSION:
+    if member.stage is not MemberStage.AWAITING_SESSION:
         return MemberDecision(member)
     return next_session(member, event.at_ms)
 
 
 def _expired(member: MemberState, event: events_and_commands.SessionExpired) -> MemberDecision:
-    return MemberDecision(member) if member.stage is Stage.AWAITING_SESSION else expire(member, event.at_ms)
+    return MemberDecision(member) if member.stage is MemberStage.AWAITING_SESSION else expire(member, event.at_ms)
 
 
 def _answered(member: MemberState, event: events_and_commands.ZooKeeperAnswered) -> MemberDecision:
     asked, answers = event.asked, event.answers
     taken = committed(member, asked, answers) if asked.offsets else MemberDecision(member)
-    if asked.stage is Stage.SIDE_TOPICS and member.stage not in _OUTSIDE:
+    if asked.stage is MemberStage.SIDE_TOPICS and member.stage not in _OUTSIDE:
         return taken.then(lambda m: topics_changed(m, answers, event.at_ms))
     step = _ANSWERS.get(asked.stage)
     if step is None or asked.stage is not member.stage or asked.number != member.asked or _expired_with(answers):
@@ -224,9 +228,9 @@ def _fired(member: MemberState, event: events_and_commands.TimerFired) -> Member
     if event.timer == AUTO_COMMIT:
         timed = MemberDecision(member, (StartTimer(AUTO_COMMIT, member.settings.auto_commit_interval_ms),))
         return timed if member.stage in _OUTSIDE else timed.then(lambda m: commit_aside(m, due(m)))
-    if event.timer == BACKOFF and member.stage is Stage.BACKING_OFF:
+    if event.timer == BACKOFF and member.stage is MemberStage.BACKING_OFF:
         return again(member, event.at_ms)
-    if event.timer == REGISTRATION and member.stage is Stage.REGISTERED_BEFORE:
+    if event.timer == REGISTRATION and member.stage is MemberStage.REGISTERED_BEFORE:
         return register(member, event.at_ms)
     return MemberDecision(member)
 
@@ -238,15 +242,19 @@ def _consumed(member: MemberState, event: events_and_commands.RecordsConsumed) -
 
 def _stopped(member: MemberState, _event: events_and_commands.FetchingStopped) -> MemberDecision:
     still = replace(member, fetching={})
-    if member.stage is Stage.STOPPING:
+    if member.stage is MemberStage.STOPPING:
         return releasing.stopped(still)
-    return stopped_for_good(still) if member.stage is Stage.LEAVING else MemberDecision(still)
+    return stopped_for_good(still) if member.stage is MemberStage.LEAVING else MemberDecision(still)
 
 
 def _returned(member: MemberState, event: events_and_commands.CallbackReturned) -> MemberDecision:
-    if member.stage is Stage.CALLING_BEFORE_RELEASE:
+    if member.stage is MemberStage.CALLING_BEFORE_RELEASE:
         return releasing.release(member)
-    return claiming.start(member, event.at_ms) if member.stage is Stage.CALLING_BEFORE_START else MemberDecision(member)
+    return (
+        claiming.start(member, event.at_ms)
+        if member.stage is MemberStage.CALLING_BEFORE_START
+        else MemberDecision(member)
+    )
 
 
 def _commit(member: MemberState, event: events_and_commands.CommitRequested) -> MemberDecision:
@@ -256,10 +264,12 @@ def _commit(member: MemberState, event: events_and_commands.CommitRequested) -> 
 
 
 def _leave(member: MemberState, _event: events_and_commands.LeaveRequested) -> MemberDecision:
-    return MemberDecision(member) if member.stage in (Stage.LEAVING, Stage.COMMITTING_LAST) else leave(member)
+    return (
+        MemberDecision(member) if member.stage in (MemberStage.LEAVING, MemberStage.COMMITTING_LAST) else leave(member)
+    )
 
 
-_OUTSIDE = frozenset({Stage.NEW, Stage.AWAITING_SESSION, Stage.LEAVING, Stage.COMMITTING_LAST})
+_OUTSIDE = frozenset({MemberStage.NEW, MemberStage.AWAITING_SESSION, MemberStage.LEAVING, MemberStage.COMMITTING_LAST})
 """Where a member takes no part in its group."""
 
 _EVENTS: Mapping[type[events_and_commands.Event], Callable[[MemberState, Any], MemberDecision]] = {
@@ -276,20 +286,20 @@ _EVENTS: Mapping[type[events_and_commands.Event], Callable[[MemberState, Any], M
     events_and_commands.LeaveRequested: _leave,
 }
 
-_ANSWERS: Mapping[Stage, Step] = {
-    Stage.REGISTERING: registration_answered,
-    Stage.LISTING_TOPICS: topics_listed,
-    Stage.SUBSCRIBING: subscribed,
-    Stage.READING_SELF: releasing.self_read,
-    Stage.COMMITTING: releasing.committed_before_release,
-    Stage.RELEASING: releasing.released,
-    Stage.READING_MEMBERS: claiming.members_read,
-    Stage.READING_REGISTRATIONS: claiming.registrations_read,
-    Stage.READING_TOPIC_NAMES: claiming.topic_names_read,
-    Stage.READING_TOPICS: claiming.topics_known,
-    Stage.CLAIMING: claiming.claims_answered,
-    Stage.CHECKING_CLAIMS: claiming.conflicts_looked_at,
-    Stage.READING_OFFSETS: claiming.offsets_read,
-    Stage.UNDOING_CLAIMS: claiming.claims_undone,
-    Stage.COMMITTING_LAST: lambda member, _answers, _at_ms: committed_last(member),
+_ANSWERS: Mapping[MemberStage, Step] = {
+    MemberStage.REGISTERING: registration_answered,
+    MemberStage.LISTING_TOPICS: topics_listed,
+    MemberStage.SUBSCRIBING: subscribed,
+    MemberStage.READING_SELF: releasing.self_read,
+    MemberStage.COMMITTING: releasing.committed_before_release,
+    MemberStage.RELEASING: releasing.released,
+    MemberStage.READING_MEMBERS: claiming.members_read,
+    MemberStage.READING_REGISTRATIONS: claiming.registrations_read,
+    MemberStage.READING_TOPIC_NAMES: claiming.topic_names_read,
+    MemberStage.READING_TOPICS: claiming.topics_known,
+    MemberStage.CLAIMING: claiming.claims_answered,
+    MemberStage.CHECKING_CLAIMS: claiming.conflicts_looked_at,
+    MemberStage.READING_OFFSETS: claiming.offsets_read,
+    MemberStage.UNDOING_CLAIMS: claiming.claims_undone,
+    MemberStage.COMMITTING_LAST: lambda member, _answers, _at_ms: committed_last(member),
 }

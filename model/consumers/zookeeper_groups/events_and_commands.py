@@ -11,7 +11,7 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted
-from model.consumers.zookeeper_groups.member_state import MemberState, Stage
+from model.consumers.zookeeper_groups.member_state import MemberStage, MemberState
 from model.zookeeper import Answer, ZooKeeperRequest
 
 BACKOFF = "rebalance-backoff"
@@ -29,7 +29,7 @@ class AskZooKeeper(Command, frozen=True):
     `offsets` is what a commit is about.
     """
 
-    stage: Stage
+    stage: MemberStage
     number: int
     requests: tuple[ZooKeeperRequest, ...]
     offsets: Mapping[TopicPartition, int] = {}
@@ -39,7 +39,7 @@ class StopFetching(Command, frozen=True):
     """Fetch no more, throw away what the application has not taken, and tell FetchingStopped; also if nothing runs."""
 
 
-class Position(msgspec.Struct, frozen=True, gc=False):
+class FetchPosition(msgspec.Struct, frozen=True, gc=False):
     """Where a thread goes on in a partition; offset -1: where `auto.offset.reset` says."""
 
     thread: str
@@ -49,7 +49,7 @@ class Position(msgspec.Struct, frozen=True, gc=False):
 class StartFetching(Command, frozen=True):
     """Fetch these partitions from their leaders."""
 
-    positions: Mapping[TopicPartition, Position]
+    positions: Mapping[TopicPartition, FetchPosition]
 
 
 class StartTimer(Command, frozen=True):
@@ -287,12 +287,12 @@ Step = Callable[[MemberState, tuple[Answer, ...], int], MemberDecision]
 """What follows from the answers to the question that a member waits for, at a time in ms."""
 
 
-def ask(member: MemberState, stage: Stage, *requests: ZooKeeperRequest, **more: Any) -> MemberDecision:
+def ask(member: MemberState, stage: MemberStage, *requests: ZooKeeperRequest, **more: Any) -> MemberDecision:
     """Ask ZooKeeper and wait for the answers in this stage. No requests: the answers come at once, and are none."""
     waiting = replace(member, stage=stage, asked=member.asked + 1)
     return MemberDecision(waiting, (AskZooKeeper(stage, waiting.asked, requests, **more),))
 
 
-def aside(member: MemberState, stage: Stage, *requests: ZooKeeperRequest, **more: Any) -> MemberDecision:
+def aside(member: MemberState, stage: MemberStage, *requests: ZooKeeperRequest, **more: Any) -> MemberDecision:
     """Ask ZooKeeper beside whatever is waited for."""
     return MemberDecision(member, (AskZooKeeper(stage, 0, requests, **more),))

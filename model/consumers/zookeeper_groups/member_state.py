@@ -47,7 +47,7 @@ def new_consumer_id(group: str, host: str, at_ms: int, high_bits: int) -> str:
     return f"{group}_{host}-{at_ms}-{f'{high_bits:x}'[:8]}"
 
 
-class Stage(StrEnum):
+class MemberStage(StrEnum):
     """From start to end; from READING_SELF to BACKING_OFF a rebalance is under way. The last ones are questions that
     anybody may ask at any time."""
 
@@ -109,7 +109,7 @@ class GroupView(msgspec.Struct, frozen=True):
     owners: Mapping[TopicPartition, str] = {}
 
 
-class Attempts(msgspec.Struct, frozen=True):
+class RebalanceAttempts(msgspec.Struct, frozen=True):
     """A rebalance under way."""
 
     why: str
@@ -156,7 +156,7 @@ class MemberState(msgspec.Struct, frozen=True):
     """
 
     settings: MemberSettings
-    stage: Stage = Stage.NEW
+    stage: MemberStage = MemberStage.NEW
     asked: int = 0
     """The number of the last question."""
     registered: bytes = b""
@@ -165,7 +165,7 @@ class MemberState(msgspec.Struct, frozen=True):
     """What it streams; for list patterns those that the pattern allows now."""
     wanted: str = ""
     """Why another rebalance must follow; empty if none must."""
-    attempts: Attempts | None = None
+    attempts: RebalanceAttempts | None = None
     view: GroupView | None = None
     owned: Mapping[TopicPartition, str] = {}
     fetching: Mapping[TopicPartition, str] = {}

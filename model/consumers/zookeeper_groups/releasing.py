@@ -26,13 +26,19 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     ask,
     replace,
 )
-from model.consumers.zookeeper_groups.member_state import REBALANCES_KEPT, Attempts, MemberRebalance, MemberState, Stage
+from model.consumers.zookeeper_groups.member_state import (
+    REBALANCES_KEPT,
+    MemberRebalance,
+    MemberStage,
+    MemberState,
+    RebalanceAttempts,
+)
 from model.znodes.consumers import ConsumerOffset
 from model.znodes.paths import BROKER_IDS, member_path, members_path, offset_path, owner_path
 from model.zookeeper import Answer, Code, Create, Delete, GetChildren, GetData, SetData, ZooKeeperRequest
 
 
-def attempts_of(member: MemberState) -> Attempts:
+def attempts_of(member: MemberState) -> RebalanceAttempts:
     """The rebalance under way."""
     assert member.attempts is not None
     return member.attempts
@@ -45,14 +51,14 @@ def noted(member: MemberState, **changes: object) -> MemberState:
 
 def wish(member: MemberState, why: str, at_ms: int) -> MemberDecision:
     """Rebalance now, or once more after the one under way: wishes that come meanwhile are one."""
-    if member.stage is not Stage.IDLE:
+    if member.stage is not MemberStage.IDLE:
         return MemberDecision(replace(member, wanted=member.wanted or why))
     return begin(member, why, at_ms)
 
 
 def begin(member: MemberState, why: str, at_ms: int) -> MemberDecision:
     """The first attempt. Until one has succeeded a failure is the application's."""
-    attempts = Attempts(why, at_ms, member.owned, joining=not member.joined)
+    attempts = RebalanceAttempts(why, at_ms, member.owned, joining=not member.joined)
     return attempt(replace(member, attempts=attempts, wanted=""))
 
 
@@ -62,7 +68,7 @@ def attempt(member: MemberState) -> MemberDecision:
     path = member_path(member.settings.group_id, member.settings.consumer_id)
     told = RebalanceBegan(attempts.why, attempts.number)
     return MemberDecision(member, (), (told,)).then(
-        lambda m: ask(m, Stage.READING_SELF, GetData(path), GetChildren(BROKER_IDS))
+        lambda m: ask(m, MemberStage.READING_SELF, GetData(path), GetChildren(BROKER_IDS))
     )
 
 
@@ -81,18 +87,20 @@ def fail(member: MemberState, why: str, at_ms: int) -> MemberDecision:
     failed = MemberDecision(noted(member, failures=(*attempts.failures, why)), stop, (told,))
     if left > 0:
         wait = StartTimer(BACKOFF, settings.rebalance_backoff_ms)
-        return failed.then(lambda m: MemberDecision(replace(m, stage=Stage.BACKING_OFF), (wait,)))
+        return failed.then(lambda m: MemberDecision(replace(m, stage=MemberStage.BACKING_OFF), (wait,)))
     if not attempts.joining:
         return failed.then(lambda m: end(m, at_ms, succeeded=False))
     give_up = GiveUp(f"can't rebalance after {attempts.number} retries: {why}")
-    return failed.then(lambda m: recorded(replace(m, stage=Stage.GONE), at_ms, succeeded=False)).then(
+    return failed.then(lambda m: recorded(replace(m, stage=MemberStage.GONE), at_ms, succeeded=False)).then(
         lambda m: MemberDecision(m, (give_up,))
     )
 
 
 def end(member: MemberState, at_ms: int, *, succeeded: bool) -> MemberDecision:
     """The rebalance is over; another one begins if something has changed meanwhile."""
-    ended = recorded(replace(member, stage=Stage.IDLE, joined=member.joined or succeeded), at_ms, succeeded=succeeded)
+    ended = recorded(
+        replace(member, stage=MemberStage.IDLE, joined=member.joined or succeeded), at_ms, succeeded=succeeded
+    )
     return ended.then(lambda m: begin(m, m.wanted, at_ms)) if member.wanted else ended
 
 
@@ -149,7 +157,7 @@ def commit_aside(member: MemberState, offsets: Mapping[TopicPartition, int]) -> 
     """Commit beside whatever goes on."""
     if not offsets:
         return MemberDecision(member)
-    return aside(member, Stage.SIDE_COMMIT, *commit_requests(member, offsets), offsets=offsets)
+    return aside(member, MemberStage.SIDE_COMMIT, *commit_requests(member, offsets), offsets=offsets)
 
 
 def committed(member: MemberState, asked: AskZooKeeper, answers: tuple[Answer, ...]) -> MemberDecision:
@@ -173,9 +181,9 @@ def self_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> M
     if not own.ok:
         return fail(member, "its own registration is gone", at_ms)
     if not brokers.names:
-        waiting = aside(member, Stage.SIDE_WATCH, GetChildren(BROKER_IDS, watch=True))
+        waiting = aside(member, MemberStage.SIDE_WATCH, GetChildren(BROKER_IDS, watch=True))
         return waiting.then(lambda m: end(m, at_ms, succeeded=True))
-    return MemberDecision(replace(member, stage=Stage.STOPPING), (StopFetching(),))
+    return MemberDecision(replace(member, stage=MemberStage.STOPPING), (StopFetching(),))
 
 
 def stopped(member: MemberState) -> MemberDecision:
@@ -183,7 +191,7 @@ def stopped(member: MemberState) -> MemberDecision:
     offsets = due(member)
     if not offsets:
         return _call_back(member)
-    return ask(member, Stage.COMMITTING, *commit_requests(member, offsets), offsets=offsets)
+    return ask(member, MemberStage.COMMITTING, *commit_requests(member, offsets), offsets=offsets)
 
 
 def committed_before_release(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -196,7 +204,7 @@ def committed_before_release(member: MemberState, answers: tuple[Answer, ...], a
 def _call_back(member: MemberState) -> MemberDecision:
     if not member.settings.call_back:
         return release(member)
-    waiting = replace(member, stage=Stage.CALLING_BEFORE_RELEASE)
+    waiting = replace(member, stage=MemberStage.CALLING_BEFORE_RELEASE)
     return MemberDecision(waiting, (CallBack("release", member.owned),))
 
 
@@ -204,7 +212,9 @@ def release(member: MemberState) -> MemberDecision:
     """Delete the owner znodes in this member's registry, whoever wrote them."""
     if not member.owned:
         return read_members(member)
-    return ask(member, Stage.RELEASING, *(Delete(owner_path(member.settings.group_id, *read)) for read in member.owned))
+    return ask(
+        member, MemberStage.RELEASING, *(Delete(owner_path(member.settings.group_id, *read)) for read in member.owned)
+    )
 
 
 def released(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -218,4 +228,4 @@ def released(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> Me
 
 def read_members(member: MemberState) -> MemberDecision:
     """Who is in the group?"""
-    return ask(member, Stage.READING_MEMBERS, GetChildren(members_path(member.settings.group_id)))
+    return ask(member, MemberStage.READING_MEMBERS, GetChildren(members_path(member.settings.group_id)))

@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from model.cluster.texts import brokers, counted
-from model.controller.context import ControllerContext, LiveBroker, Step, StepOutcome
+from model.controller.context import BrokerAndEpoch, ControllerContext, Step, StepOutcome
 from model.controller.events_and_commands import DropRequests
 from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
 from model.controller.steps.broker_requests import SendAllMetadata, SendMetadata
@@ -153,7 +153,7 @@ class ReadRegistrations(Step, frozen=True):
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         found = {
-            broker: LiveBroker(answer.czxid, answer.data)
+            broker: BrokerAndEpoch(answer.czxid, answer.data)
             for broker, answer in zip(self.ids, answers, strict=True)
             if answer.ok
         }
@@ -165,7 +165,7 @@ class ReadRegistrations(Step, frozen=True):
 class AddBrokers(Step, frozen=True):
     """Brokers are there: they learn everything, the others learn of them, and what waited for them goes on."""
 
-    found: tuple[tuple[int, LiveBroker], ...]
+    found: tuple[tuple[int, BrokerAndEpoch], ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         new = frozenset(broker for broker, _ in self.found)
@@ -224,7 +224,7 @@ class ReadBroker(Step, frozen=True):
         )
 
 
-def _steps_between(context: ControllerContext, found: dict[int, LiveBroker]) -> tuple[Step, ...]:
+def _steps_between(context: ControllerContext, found: dict[int, BrokerAndEpoch]) -> tuple[Step, ...]:
     new = sorted(found.keys() - context.live.keys())
     dead = sorted(context.live.keys() - found.keys())
     bounced = sorted(
@@ -242,7 +242,7 @@ def _steps_between(context: ControllerContext, found: dict[int, LiveBroker]) -> 
     return tuple(then)
 
 
-def _adding(ids: Iterable[int], found: dict[int, LiveBroker]) -> AddBrokers:
+def _adding(ids: Iterable[int], found: dict[int, BrokerAndEpoch]) -> AddBrokers:
     return AddBrokers(tuple((broker, found[broker]) for broker in ids))
 
 

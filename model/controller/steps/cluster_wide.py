@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from model.cluster.texts import counted, listed
 from model.controller import Refusal
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.events_and_commands import AnswerRequest, FeatureOutcome, ProducerIds, StartTimer
+from model.controller.events_and_commands import AnswerRequest, FeatureOutcome, ProducerIdRange, StartTimer
 from model.controller.features import (
     FeatureUpdate,
     features_after_election,
@@ -217,7 +217,7 @@ class WriteProducerIds(Step, frozen=True):
             unwritten = f"{PRODUCER_IDS} cannot be written"
             return StepOutcome(context, then=(self.by,)) if overtaken else self.by.refuse(context, unwritten)
         first, last = self.block.first_id, self.block.last_id
-        answer = AnswerRequest(self.by.request, producer_ids=ProducerIds(first, last - first + 1))
+        answer = AnswerRequest(self.by.request, producer_ids=ProducerIdRange(first, last - first + 1))
         return StepOutcome(context, (answer,), why=f"Broker {self.by.broker} gets producer ids {first} to {last}.")
 
 

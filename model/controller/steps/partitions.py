@@ -18,7 +18,7 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted, listed, replicas
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.elections import Ballot, ElectionResult, Strategy
+from model.controller.elections import Ballot, ElectionResult, ElectionStrategy
 from model.controller.generations import elect
 from model.controller.leader_and_isr import UNLED, LeaderAndIsr
 from model.controller.state_machines import (
@@ -44,7 +44,7 @@ class ElectLeaders(Step, frozen=True):
     """Read the states that the elections go by: what the controller remembers may be out of date."""
 
     partitions: tuple[TopicPartition, ...]
-    strategy: Strategy
+    strategy: ElectionStrategy
     unclean: bool = False
 
     def begin(self, context: ControllerContext) -> StepOutcome:
@@ -58,7 +58,9 @@ class ElectLeaders(Step, frozen=True):
         )
         if not states:
             return StepOutcome(context, why=why)
-        doubtful = () if self.unclean or self.strategy is not Strategy.OFFLINE else _without_live_isr(context, states)
+        doubtful = (
+            () if self.unclean or self.strategy is not ElectionStrategy.OFFLINE else _without_live_isr(context, states)
+        )
         if doubtful:
             return StepOutcome(context, then=(AskForUnclean(self, states, doubtful),), why=why)
         allowed = frozenset(name for name, _ in states) if self.unclean else frozenset[TopicPartition]()
@@ -164,7 +166,7 @@ def allows_unclean(topic_config: Answer, default: bool) -> bool:
     return default if value is None else value.strip().lower() == "true"
 
 
-def _refusals(strategy: Strategy, refused: Mapping[TopicPartition, ElectionResult]) -> str:
+def _refusals(strategy: ElectionStrategy, refused: Mapping[TopicPartition, ElectionResult]) -> str:
     if not refused:
         return ""
     texts = (
@@ -186,7 +188,7 @@ class CreateStates(Step, frozen=True):
         refused: list[TopicPartition] = []
         for name, partition in context.topics.known(self.partitions):
             ballot = Ballot(UNLED, partition.assignment, context.liveness(name))
-            chosen = elect(Strategy.INITIAL, ballot, context.settings.generation).leader_and_isr
+            chosen = elect(ElectionStrategy.INITIAL, ballot, context.settings.generation).leader_and_isr
             if chosen is None:
                 refused.append(name)
             else:
@@ -283,7 +285,7 @@ class MovePartitions(Step, frozen=True):
 
     partitions: tuple[TopicPartition, ...]
     to: PartitionState
-    strategy: Strategy = Strategy.OFFLINE
+    strategy: ElectionStrategy = ElectionStrategy.OFFLINE
     unclean: bool = False
 
     def begin(self, context: ControllerContext) -> StepOutcome:

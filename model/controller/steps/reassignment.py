@@ -16,7 +16,7 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import replicas
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.elections import Strategy
+from model.controller.elections import ElectionStrategy
 from model.controller.events_and_commands import ReassignmentZnodeCreated
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
@@ -265,7 +265,9 @@ class MoveLeader(Step, frozen=True):
         if leader in partition.assignment.replicas and context.online(self.partition, leader):
             announced = (RaiseLeaderEpoch(self.partition),) if context.settings.forms.reassigning.announces else ()
             return StepOutcome(context, then=announced)
-        return StepOutcome(context, then=(MovePartitions((self.partition,), PartitionState.ONLINE, Strategy.REASSIGN),))
+        return StepOutcome(
+            context, then=(MovePartitions((self.partition,), PartitionState.ONLINE, ElectionStrategy.REASSIGN),)
+        )
 
 
 class FinishReassignment(Step, frozen=True):

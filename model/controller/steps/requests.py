@@ -10,7 +10,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted, listed
 from model.controller import Refusal
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.elections import Strategy
+from model.controller.elections import ElectionStrategy
 from model.controller.events_and_commands import (
     AnswerRequest,
     PartitionOutcome,
@@ -88,7 +88,7 @@ class ElectPreferredFromZnode(Step, frozen=True):
         accepted = {None, "ELECTION_NOT_NEEDED"} if needless else {None}
         problems = {name: _problem(context, "preferred", name) for name in _asked_for(answers[1])}
         electable = tuple(name for name, problem in problems.items() if (problem and problem.error) in accepted)
-        move = MovePartitions(electable, PartitionState.ONLINE, Strategy.PREFERRED)
+        move = MovePartitions(electable, PartitionState.ONLINE, ElectionStrategy.PREFERRED)
         return StepOutcome(context, then=(move, DeletePreferredZnode()) if electable else (DeletePreferredZnode(),))
 
 
@@ -102,7 +102,7 @@ class DeletePreferredZnode(Step, frozen=True):
         return StepOutcome(context, queue=(PreferredElectionZnodeCreated(at_ms=context.now_ms),))
 
 
-class Rebalance(Step, frozen=True):
+class RebalanceLeaders(Step, frozen=True):
     """Lead partitions back to their preferred replicas where too many of a broker's are led elsewhere."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
@@ -127,7 +127,7 @@ class Rebalance(Step, frozen=True):
         limit = settings.leader_imbalance_per_broker_percentage
         what = f"{counted(len(chosen), 'partition')} back to the preferred replica"
         why = f"{what}: more than {limit} % of those that prefer a broker were led elsewhere."
-        move = MovePartitions(chosen, PartitionState.ONLINE, Strategy.PREFERRED)
+        move = MovePartitions(chosen, PartitionState.ONLINE, ElectionStrategy.PREFERRED)
         return StepOutcome(context, (timer,), then=(move,), why=why)
 
 
@@ -175,7 +175,7 @@ class ShutDownBroker(Step, frozen=True):
             PartitionAndReplica(name, self.broker) for name, leader in leaders.items() if leader != self.broker
         )
         then = (
-            MovePartitions(led, PartitionState.ONLINE, Strategy.CONTROLLED_SHUTDOWN),
+            MovePartitions(led, PartitionState.ONLINE, ElectionStrategy.CONTROLLED_SHUTDOWN),
             StopFollowing(followed),
             MoveReplicas(followed, ReplicaState.OFFLINE),
             AnswerShutdown(self.request, self.broker, concerned),

@@ -113,7 +113,7 @@ SOURCES = (
 """`org.apache.kafka.clients.admin.ConfigEntry.ConfigSource` (3.9), by the numbers on the wire."""
 
 
-class HeldReplicas(msgspec.Struct, frozen=True):
+class ReplicaViews(msgspec.Struct, frozen=True):
     """A partition's replicas as its brokers see them; while it is reassigned, old and new ones."""
 
     replicas: tuple[int, ...]
@@ -162,11 +162,11 @@ class AdminReads:
         told = asked(self._client.describe_cluster)["brokers"]
         return frozenset(each["broker_id"] for each in told if not each.get("is_fenced"))
 
-    def partitions(self, topics: Sequence[str]) -> dict[TopicPartition, HeldReplicas]:
+    def partitions(self, topics: Sequence[str]) -> dict[TopicPartition, ReplicaViews]:
         """Those of these topics."""
         known = asked(self._client.describe_topics, list(topics)) if topics else ()
         return {
-            TopicPartition(topic["name"], each["partition_index"]): HeldReplicas(
+            TopicPartition(topic["name"], each["partition_index"]): ReplicaViews(
                 tuple(each["replica_nodes"]), tuple(each["isr_nodes"])
             )
             for topic in known

@@ -10,7 +10,7 @@ from typing import Any
 
 from model.actions import reassignments
 from model.actions.proposal import ActionRefused, ApiCall, Step
-from model.actions.reassignment import Command, ObservedCluster, PartitionNow, Wanted
+from model.actions.reassignment import Command, ObservedCluster, PartitionNow, WantedReads
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.admin_reads import (
     UNTOLD,
@@ -227,7 +227,7 @@ class BrokersRoute:
         self._reads = reads
         self.writers = writers
 
-    def look(self, wanted: Wanted) -> ObservedCluster:
+    def look(self, wanted: WantedReads) -> ObservedCluster:
         """Raises ActionRefused and UnansweredError."""
         topics = {name.topic for name in wanted.partitions}
         held = self._reads.partitions(sorted(topics))

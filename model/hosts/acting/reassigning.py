@@ -19,7 +19,15 @@ import msgspec
 
 from model.actions import reassignments
 from model.actions.proposal import ActionRefused, Found, Proposal, Step
-from model.actions.reassignment import Asked, Command, ObservedCluster, Refused, RunState, Seen, Wanted
+from model.actions.reassignment import (
+    Command,
+    CommandRefused,
+    ObservedCluster,
+    OperatorDecided,
+    RunState,
+    Seen,
+    WantedReads,
+)
 from model.actions.reassignment_run import Decision, decide, wanted
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import visible_json
@@ -132,7 +140,7 @@ class RouteToCluster(Protocol):
         """Who carries the steps out."""
         ...
 
-    def look(self, wanted: Wanted) -> ObservedCluster:
+    def look(self, wanted: WantedReads) -> ObservedCluster:
         """As it is now. Raises an error with one line where that cannot be told."""
         ...
 
@@ -150,7 +158,7 @@ class ZooKeeperRoute:
         self._found: Found = {}
         self.writers = writers
 
-    def look(self, wanted: Wanted) -> ObservedCluster:
+    def look(self, wanted: WantedReads) -> ObservedCluster:
         """Raises ZooKeeperUnavailable, and ActionRefused where a znode cannot be read."""
         self._found = self._reading.znodes(reassignments.paths_to_read(wanted))
         return reassignments.observed_cluster(self._found, self._reading.children(BROKER_IDS), wanted)
@@ -170,7 +178,7 @@ def reassign(
     audit: AuditLog,
     *,
     told: Callable[[Decision], None],
-    asked: Callable[[float], Iterable[Asked]],
+    asked: Callable[[float], Iterable[OperatorDecided]],
 ) -> Decision:
     """Goes on until it has ended or is stuck; `journal` is open. Raises ActionRefused, UnwrittenError, to be resumed.
 
@@ -201,7 +209,7 @@ def reassign(
         if decision.command is not None:
             steps = tuple(route.steps_of(decision.command, observed))
             if refusal := _done(Proposal(f"{state.run.plan}: {decision.said}", steps), route, audit):
-                state = heard(decide(state, Refused(refusal)))
+                state = heard(decide(state, CommandRefused(refusal)))
         wait_s = 0.0 if decision.is_soon else LOOK_AGAIN_S
 
 

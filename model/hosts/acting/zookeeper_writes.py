@@ -14,10 +14,10 @@ from typing import Self
 
 from model.actions.proposal import Found, FoundZnode, Step, ZnodeWrite
 from model.hosts.acting.carrying_out import WriteOutcome
-from model.hosts.writing_client import Question, WritingClient
+from model.hosts.writing_client import PendingQuestion, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.zookeeper import (
     Answer,
     Check,
@@ -42,7 +42,7 @@ TREE_ZNODES, TREE_S = 1_000_000, 60.0
 class ZnodeReading:
     """Connected for as long as its `with` block lasts."""
 
-    def __init__(self, settings: Settings, timeout_s: float = READ_CONNECT_S) -> None:
+    def __init__(self, settings: ZooKeeperSettings, timeout_s: float = READ_CONNECT_S) -> None:
         self._reader = ZooKeeperReader.open(settings, on_events=_ignore_news, on_state=_ignore_news)
         self._timeout_s = timeout_s
 
@@ -116,7 +116,7 @@ _WHY = {
 class ZooKeeperWriter:
     """A session for the writes of one action; see `Writer`. Connects with the first write."""
 
-    def __init__(self, settings: Settings, reading: ZnodeReading, timeout_s: float = CONNECT_S) -> None:
+    def __init__(self, settings: ZooKeeperSettings, reading: ZnodeReading, timeout_s: float = CONNECT_S) -> None:
         """`reading` is of the same ensemble, and stays its owner's."""
         self._settings = settings
         self._reading = reading
@@ -189,7 +189,7 @@ class ZooKeeperWriter:
     def _asked(self, client: WritingClient, request: ZooKeeperRequest) -> Answer | None:
         """None: it was sent, and the connection went before the answer came, or none came in time."""
         answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-        question = Question(
+        question = PendingQuestion(
             (request,),
             self._settings.chroot,
             note=_unheard,

@@ -40,10 +40,10 @@ from model.hosts.live_broker.parts import (
     AskController,
     AskZooKeeper,
     BrokerKind,
+    BrokerSurroundings,
     MetadataCache,
     PartsContext,
     Ready,
-    Surroundings,
 )
 from model.hosts.live_controller.live_controller import ControllerOptions, LiveController, OnRegistered
 from model.hosts.wire.connection import Build, Channel, Connection
@@ -51,7 +51,7 @@ from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, UnavailableError, WireError, error_name
 from model.hosts.wire.server import Api
 from model.hosts.writing_session import SuccessiveSessions
-from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.znodes.paths import broker_path
 from model.zookeeper import Exists, ZnodeChanged
 
@@ -209,7 +209,7 @@ class Assembly:
             f"broker-{broker}-to-controller",
             timeout_s,
         )
-        surroundings = Surroundings(self._link.ask, sessions.ask, listener)
+        surroundings = BrokerSurroundings(self._link.ask, sessions.ask, listener)
         self._quotas = ClientQuotas(settings, surroundings.now_ms)
         self._parts = furnish.make(
             PartsContext(broker, settings, surroundings, self._create_topic, self.disks_failed.set, self._quotas)

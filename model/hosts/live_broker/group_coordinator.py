@@ -17,7 +17,7 @@ from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import coordinate, refuse
 from model.consumers.group_coordinator.events_and_commands import (
-    Answer,
+    AnswerMember,
     AppendCompleted,
     AppendRecords,
     CoordinatorResigned,
@@ -60,7 +60,7 @@ class GroupCoordinator:
         self._log = OffsetsLog(replicas, settings, self.now_ms)
         self._led = LedPartitions(self._log, self._take_over, self._resign)
         self._groups: dict[str, Group] = {}
-        self._answers: dict[int, asyncio.Future[Answer]] = {}
+        self._answers: dict[int, asyncio.Future[AnswerMember]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._numbers = itertools.count()
         self._tasks = BackgroundTasks(self._failed_at)
@@ -120,9 +120,9 @@ class GroupCoordinator:
     def next_request(self) -> int:
         return next(self._numbers)
 
-    async def ask(self, event: GroupRequest) -> Answer:
+    async def ask(self, event: GroupRequest) -> AnswerMember:
         """Wait for the answer. Only for groups that this broker is the coordinator of."""
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[AnswerMember] = asyncio.get_running_loop().create_future()
         self._answers[event.request] = answer
         try:
             self._happen(event)
@@ -141,14 +141,14 @@ class GroupCoordinator:
         self._set_timer(decision.group)
         for command in decision.commands:
             match command:
-                case Answer():
+                case AnswerMember():
                     self._answer(command)
                 case AppendRecords():
                     self._tasks.spawn(self._append(event.group_id, command))
                 case _:
                     raise TypeError(f"no such command: {command}")
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: AnswerMember) -> None:
         waiting = self._answers.get(answer.request)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
@@ -227,7 +227,7 @@ def group_settings(settings: Settings) -> GroupSettings:
     )
 
 
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=AnswerMember)
 
 
 async def ask_coordinator(

@@ -26,8 +26,8 @@ from model.hosts.live_broker.apis.topic_requests import AutoTopics
 from model.hosts.live_broker.assembly import ControllerLink, tell_unusable
 from model.hosts.live_broker.identity import IdentityError, Listening, clean_shutdown_epoch, node_of, note_node
 from model.hosts.live_broker.metadata_follower import MetadataFollower
-from model.hosts.live_broker.parts import BrokerKind, PartsContext, Ready, Surroundings, no_zookeeper
-from model.hosts.live_broker.registration import Registrant, Registration
+from model.hosts.live_broker.parts import BrokerKind, BrokerSurroundings, PartsContext, Ready, no_zookeeper
+from model.hosts.live_broker.registration import BrokerLifecycle, Registrant
 from model.hosts.live_controller.live_controller import OnRegistered
 from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Features
@@ -87,13 +87,13 @@ class KraftAssembly:
         self._previous_epoch = epochs.pop() if len(epochs) == 1 else -1
         self._follower = MetadataFollower(quorum_addresses(settings), broker, cluster)
         self._link = ControllerLink(lambda: self._follower.controller, f"broker-{broker}-to-controller", ASK_TIMEOUT_S)
-        self._registration = Registration(
+        self._registration = BrokerLifecycle(
             self._link.ask,
             lambda: self._follower.offset,
             settings[keys.BROKER_HEARTBEAT_INTERVAL_MS],
         )
         self._listening = Listening(settings)
-        surroundings = Surroundings(
+        surroundings = BrokerSurroundings(
             self._link.ask, no_zookeeper, inter_broker_listener_of(settings), topic_config=self._topic_config
         )
         self._quotas = ClientQuotas(settings, surroundings.now_ms)

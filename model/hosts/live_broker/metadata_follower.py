@@ -16,7 +16,7 @@ from model.hosts.background import BackgroundTasks
 from model.hosts.observing.observing import Observing
 from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import Address, BatchesCommitted, Handed, SnapshotRead
 from model.observer.state import Standing
 
@@ -42,7 +42,7 @@ class MetadataFollower:
         self._broker = broker
         self._observing = Observing(addresses, self, cluster_id=cluster_id)
         self._replay = Replay(0)
-        self._at = Place()
+        self._at = RecordPlace()
         self._handed: deque[Handed] = deque()
         self._is_whole = self._is_anew = False
         self._publish: Publish | None = None

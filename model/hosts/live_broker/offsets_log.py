@@ -16,7 +16,7 @@ from model.consumers.group_coordinator.group import Group
 from model.consumers.group_coordinator.stored_formats import (
     CoordinatorRole,
     OffsetsTopicRecord,
-    UnreadableError,
+    UnreadableRecordError,
     read_record,
     value_versions,
     write_record,
@@ -125,7 +125,7 @@ def _take_batch(loaded: LoadedRecords, partition: TopicPartition, data: bytes, b
             continue
         try:
             read = read_record(record.key, record.value)
-        except UnreadableError as error:
+        except UnreadableRecordError as error:
             _LOGGER.warning("%s: the record at offset %d is passed over: %s", partition, record.offset, error)
             continue
         if read is not None:

@@ -65,7 +65,7 @@ async def no_zookeeper(requests: Sequence[ZooKeeperRequest]) -> tuple[Answer, ..
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class BrokerSurroundings:
     """`listener`: the name of the listener through which brokers talk to each other."""
 
     ask_controller: AskController
@@ -151,7 +151,7 @@ class PartsContext:
 
     broker: int
     settings: Settings
-    surroundings: Surroundings
+    surroundings: BrokerSurroundings
     create_topic: Callable[[str], Awaitable[str]]
     on_disks_failed: Callable[[], None]
     quotas: ConsumerQuotas

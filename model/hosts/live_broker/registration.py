@@ -44,7 +44,7 @@ class Registrant:
     previous_epoch: int
 
 
-class Registration:
+class BrokerLifecycle:
     """For one event loop, and one life of the broker: from `register` to `close`.
 
     `offset` is that of the last record of the metadata log that was obeyed.

@@ -18,7 +18,7 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
-from model.controller.context import LiveBroker
+from model.controller.context import BrokerAndEpoch
 from model.hosts.wire.connection import Channel
 from model.hosts.wire.messages import Entity, name_of, shaped, shapes
 from model.hosts.wire.names import (
@@ -344,10 +344,10 @@ class BrokerChannels:
         self._on_answer = on_answer
         self._channels: dict[int, BrokerChannel] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._live: Mapping[int, LiveBroker] = {}
+        self._live: Mapping[int, BrokerAndEpoch] = {}
         self._registrations: Mapping[int, BrokerRegistration] = {}
 
-    def note(self, live: Mapping[int, LiveBroker]) -> None:
+    def note(self, live: Mapping[int, BrokerAndEpoch]) -> None:
         if live is not self._live:
             self._live = live
             read = {broker: _registration(known) for broker, known in live.items()}
@@ -393,7 +393,7 @@ class BrokerChannels:
         return channel
 
 
-def _registration(live: LiveBroker) -> BrokerRegistration | None:
+def _registration(live: BrokerAndEpoch) -> BrokerRegistration | None:
     try:
         return decode_broker(live.registration)
     except UnusablePayloadError:

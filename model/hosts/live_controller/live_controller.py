@@ -35,7 +35,7 @@ from model.controller.events_and_commands import (
     RequestAnswered,
     event_for,
 )
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.steps.partitions import WriteElected
 from model.controller.steps.topics import ReadStates
 from model.hosts.background import BackgroundTasks
@@ -51,7 +51,7 @@ class ControllerOptions(msgspec.Struct, frozen=True, kw_only=True):
     `listener` is the name of the listener through which brokers talk to each other. `faults`: see `fault_stops`.
     """
 
-    settings: Settings
+    settings: ControllerSettings
     registration: Callable[[int], bytes]
     listener: str = "PLAINTEXT"
     faults: Path | None = None

@@ -1,7 +1,7 @@
 """The whole server as one value: new or built from given znodes, and after each operation or end of a session.
 
 Every write, session opened and session ended is a transaction and takes the next zxid; reads take none. A client
-hears of what happened before it is answered, as on the wire: the events of `Answered` come before its reply. A
+hears of what happened before it is answered, as on the wire: the events of `OperationResult` come before its reply. A
 planted server is built as if it had lived: no transaction runs and nobody is notified.
 
 A server in memory as the snapshot file from which a real server begins: same znodes, Stats, sessions, transaction.
@@ -19,7 +19,17 @@ from zlib import adler32
 import msgspec
 
 from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
-from model.hosts.memory_zookeeper.tree import Change, Node, Tree, apply, creations, new_tree, parent_of, read, remove
+from model.hosts.memory_zookeeper.tree import (
+    StoredZnode,
+    Tree,
+    ZnodeChange,
+    apply,
+    creations,
+    new_tree,
+    parent_of,
+    read,
+    remove,
+)
 from model.hosts.memory_zookeeper.watches import (
     SessionEvent,
     Sessions,
@@ -65,7 +75,7 @@ class ServerState(msgspec.Struct, frozen=True, gc=False):
     next_session: int = 1
 
 
-class Answered(msgspec.Struct, frozen=True, gc=False):
+class OperationResult(msgspec.Struct, frozen=True, gc=False):
     """What an operation led to; each session hears its events in this order, the asking one before its answer.
 
     The newest transaction that the answer saw is the state's; for a write it is its own.
@@ -88,17 +98,17 @@ def open_session(state: ServerState, timeout_ms: int) -> tuple[ServerState, int]
     return ServerState(state.tree, state.watches, sessions, state.zxid + 1, session + 1), session
 
 
-def end_session(state: ServerState, session: int) -> Answered:
+def end_session(state: ServerState, session: int) -> OperationResult:
     """Close a session, or let it expire: its ephemeral znodes go, then its watches. Nothing if it is not open."""
     ended = state.sessions.get(session)
     if ended is None:
-        return Answered(state, _EXPIRED)
+        return OperationResult(state, _EXPIRED)
     zxid = state.zxid + 1
     tree, changes = remove(state.tree, ended.closing_order(), zxid)
     watches, events = fire(state.watches, changes, zxid)
     sessions = state.sessions.changed({session: None})
     state = ServerState(tree, without(watches, session), sessions, zxid, state.next_session)
-    return Answered(state, _OK, events)
+    return OperationResult(state, _OK, events)
 
 
 def disconnect(state: ServerState, session: int) -> ServerState:
@@ -106,53 +116,53 @@ def disconnect(state: ServerState, session: int) -> ServerState:
     return _watching(state, without(state.watches, session))
 
 
-def answer(state: ServerState, session: int, operation: Operation, time_ms: int) -> Answered:
+def answer(state: ServerState, session: int, operation: Operation, time_ms: int) -> OperationResult:
     """Carry out one operation of a session; SESSION_EXPIRED, and no transaction, where it is not open."""
     if state.sessions.get(session) is None:
-        return Answered(state, _EXPIRED)
+        return OperationResult(state, _EXPIRED)
     return _ANSWERS[type(operation)](state, session, operation, time_ms)
 
 
-def _write(state: ServerState, session: int, write: Write | Multi, time_ms: int) -> Answered:
+def _write(state: ServerState, session: int, write: Write | Multi, time_ms: int) -> OperationResult:
     zxid = state.zxid + 1
     tree, result, changes = apply(state.tree, write, zxid, time_ms, session)
     watches, events = fire(state.watches, changes, zxid)
     state = ServerState(tree, watches, sessions_after(state.sessions, changes), zxid, state.next_session)
-    return Answered(state, result, events)
+    return OperationResult(state, result, events)
 
 
-def _get_data(state: ServerState, session: int, get: GetData, _time_ms: int) -> Answered:
+def _get_data(state: ServerState, session: int, get: GetData, _time_ms: int) -> OperationResult:
     result = read(state.tree, get)
     if get.watch and result.ok:
         state = _watching(state, watch_data(state.watches, get.path, session))
-    return Answered(state, result)
+    return OperationResult(state, result)
 
 
-def _get_children(state: ServerState, session: int, get: GetChildren, _time_ms: int) -> Answered:
+def _get_children(state: ServerState, session: int, get: GetChildren, _time_ms: int) -> OperationResult:
     result = read(state.tree, get)
     if get.watch and result.ok:
         state = _watching(state, watch_children(state.watches, get.path, session))
-    return Answered(state, result)
+    return OperationResult(state, result)
 
 
-def _exists(state: ServerState, session: int, exists: Exists, _time_ms: int) -> Answered:
+def _exists(state: ServerState, session: int, exists: Exists, _time_ms: int) -> OperationResult:
     result = read(state.tree, exists)
     if exists.watch and result.code is not Code.BAD_ARGUMENTS:
         state = _watching(state, watch_data(state.watches, exists.path, session))
-    return Answered(state, result)
+    return OperationResult(state, result)
 
 
-def _sync(state: ServerState, _session: int, _request: Sync, _time_ms: int) -> Answered:
-    return Answered(state, _OK)
+def _sync(state: ServerState, _session: int, _request: Sync, _time_ms: int) -> OperationResult:
+    return OperationResult(state, _OK)
 
 
-def _add_watch(state: ServerState, session: int, request: AddWatch, _time_ms: int) -> Answered:
-    return Answered(_watching(state, add_watch(state.watches, request, session)), _OK)
+def _add_watch(state: ServerState, session: int, request: AddWatch, _time_ms: int) -> OperationResult:
+    return OperationResult(_watching(state, add_watch(state.watches, request, session)), _OK)
 
 
-def _set_watches(state: ServerState, session: int, request: SetWatches, _time_ms: int) -> Answered:
+def _set_watches(state: ServerState, session: int, request: SetWatches, _time_ms: int) -> OperationResult:
     watches, missed = set_again(state.watches, request, state.tree, session)
-    return Answered(_watching(state, watches), _OK, missed)
+    return OperationResult(_watching(state, watches), _OK, missed)
 
 
 def _watching(state: ServerState, watches: Watches) -> ServerState:
@@ -161,7 +171,7 @@ def _watching(state: ServerState, watches: Watches) -> ServerState:
 
 _OK: Final = Answer()
 _EXPIRED: Final = Answer(Code.SESSION_EXPIRED)
-_ANSWERS: Final[Mapping[type, Callable[[ServerState, int, Any, int], Answered]]] = {
+_ANSWERS: Final[Mapping[type, Callable[[ServerState, int, Any, int], OperationResult]]] = {
     Create: _write,
     Delete: _write,
     SetData: _write,
@@ -190,7 +200,7 @@ class Planted(msgspec.Struct, frozen=True, gc=False):
     time_ms: int = 0
 
 
-def planted_nodes(planted: Mapping[str, Planted]) -> dict[str, Node]:
+def planted_nodes(planted: Mapping[str, Planted]) -> dict[str, StoredZnode]:
     """These znodes, the server's own, and empty ones where a parent is missing, by path."""
     everything = {**dict.fromkeys(_OWN, _BARE), **planted}
     names = _names(everything)
@@ -203,7 +213,7 @@ def planted_nodes(planted: Mapping[str, Planted]) -> dict[str, Node]:
 
 
 def server_over(
-    nodes: Mapping[str, Node],
+    nodes: Mapping[str, StoredZnode],
     owned: Mapping[int, Sequence[str]],
     *,
     zxid: int,
@@ -217,7 +227,7 @@ def server_over(
     sessions: Sessions = PersistentMap()
     for owner, paths in owned.items():
         sessions = sessions.changed({owner: new_session(session_timeout_ms)})
-        sessions = sessions_after(sessions, (Change(EventKind.CREATED, path, owner) for path in paths))
+        sessions = sessions_after(sessions, (ZnodeChange(EventKind.CREATED, path, owner) for path in paths))
     return ServerState(PersistentMap(nodes), no_watches(), sessions, zxid, max(owned, default=0) + 1)
 
 
@@ -239,7 +249,7 @@ def _names(everything: dict[str, Planted]) -> dict[str, list[str]]:
     return names
 
 
-def _node(path: str, one: Planted, names: Sequence[str], youngest: int) -> Node:
+def _node(path: str, one: Planted, names: Sequence[str], youngest: int) -> StoredZnode:
     children, cversion, czxid, mzxid = len(names), 0, one.czxid, one.mzxid
     if children or one.creations:
         cversion = 2 * max(one.creations, children - _UNCOUNTED.get(path, 0)) - children
@@ -256,7 +266,7 @@ def _node(path: str, one: Planted, names: Sequence[str], youngest: int) -> Node:
         children,
         youngest if youngest > czxid else czxid,
     )
-    return Node(one.data, stat, Names(names) if names else NO_NAMES)
+    return StoredZnode(one.data, stat, Names(names) if names else NO_NAMES)
 
 
 _BARE: Final = Planted()
@@ -298,7 +308,7 @@ def session_password(session: int) -> bytes:
     return password
 
 
-def _nodes(tree: dict[str, Node]) -> Iterator[bytes]:
+def _nodes(tree: dict[str, StoredZnode]) -> Iterator[bytes]:
     for path in sorted(tree, key=lambda each: (each.count("/") if each != "/" else 0, each)):
         node = tree[path]
         stat = node.stat

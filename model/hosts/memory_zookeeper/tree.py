@@ -58,7 +58,7 @@ def parent_of(path: str) -> str:
     return path[: path.rindex("/")] or "/"
 
 
-class Node(msgspec.Struct, frozen=True, gc=False):
+class StoredZnode(msgspec.Struct, frozen=True, gc=False):
     """One znode and the names of its children."""
 
     data: bytes
@@ -66,7 +66,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     names: Names = NO_NAMES
 
 
-Tree = PersistentMap[str, Node]
+Tree = PersistentMap[str, StoredZnode]
 """All znodes, by path."""
 
 
@@ -76,7 +76,7 @@ def new_tree() -> Tree:
         {
             "/": _uncounted("zookeeper"),
             "/zookeeper": _uncounted("config", "quota"),
-            "/zookeeper/config": Node(b"", Stat(0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0)),
+            "/zookeeper/config": StoredZnode(b"", Stat(0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0)),
             "/zookeeper/quota": _uncounted(),
         }
     )
@@ -99,9 +99,9 @@ def creations(stat: Stat) -> int:
     return (stat.cversion + stat.num_children) // 2
 
 
-def _uncounted(*names: str) -> Node:
+def _uncounted(*names: str) -> StoredZnode:
     """The server puts its own znodes there without counting."""
-    return Node(b"", Stat(0, 0, 0, 0, 0, -len(names), 0, 0, 0, len(names), 0), Names(names))
+    return StoredZnode(b"", Stat(0, 0, 0, 0, 0, -len(names), 0, 0, 0, len(names), 0), Names(names))
 
 
 _OK: Final = Answer()
@@ -116,7 +116,7 @@ _DELETED: Final = EventKind.DELETED
 _DATA_CHANGED: Final = EventKind.DATA_CHANGED
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class ZnodeChange(msgspec.Struct, frozen=True, gc=False):
     """A znode was created, deleted or written. `owner` is the session of an ephemeral one, else 0."""
 
     kind: EventKind
@@ -133,40 +133,40 @@ class Draft:
         self.zxid = zxid
         self.time_ms = time_ms
         self.session = session
-        self.changes: list[Change] = []
+        self.changes: list[ZnodeChange] = []
         self._tree = tree
-        self._nodes: dict[str, Node | None] = {}
+        self._nodes: dict[str, StoredZnode | None] = {}
 
     def tree(self) -> Tree:
         """The tree with the changes in it."""
         return self._tree.changed(self._nodes)
 
-    def node(self, path: str) -> Node | None:
+    def node(self, path: str) -> StoredZnode | None:
         """The znode as the changes so far leave it."""
         nodes = self._nodes
         return nodes[path] if path in nodes else self._tree.get(path)
 
-    def create(self, path: str, data: bytes, owner: int, parent_path: str, parent: Node) -> Stat:
+    def create(self, path: str, data: bytes, owner: int, parent_path: str, parent: StoredZnode) -> Stat:
         """Add a znode that is not there yet."""
         zxid, time_ms = self.zxid, self.time_ms
         stat = Stat(zxid, zxid, time_ms, time_ms, 0, 0, 0, owner, len(data), 0, zxid)
         names = parent.names.with_change(path[path.rindex("/") + 1 :], True)
-        self._nodes[path] = Node(data, stat)
-        self._nodes[parent_path] = Node(parent.data, _recounted(parent.stat, 1, zxid), names)
-        self.changes.append(Change(_CREATED, path, owner))
+        self._nodes[path] = StoredZnode(data, stat)
+        self._nodes[parent_path] = StoredZnode(parent.data, _recounted(parent.stat, 1, zxid), names)
+        self.changes.append(ZnodeChange(_CREATED, path, owner))
         return stat
 
-    def delete(self, path: str, node: Node) -> None:
+    def delete(self, path: str, node: StoredZnode) -> None:
         """Remove a znode that is there and has no children."""
         parent_path, name = split(path)
         parent = self.node(parent_path)
         assert parent is not None
         names = parent.names.with_change(name, False)
         self._nodes[path] = None
-        self._nodes[parent_path] = Node(parent.data, _recounted(parent.stat, -1, self.zxid), names)
-        self.changes.append(Change(_DELETED, path, node.stat.ephemeral_owner))
+        self._nodes[parent_path] = StoredZnode(parent.data, _recounted(parent.stat, -1, self.zxid), names)
+        self.changes.append(ZnodeChange(_DELETED, path, node.stat.ephemeral_owner))
 
-    def write(self, path: str, node: Node, data: bytes) -> Stat:
+    def write(self, path: str, node: StoredZnode, data: bytes) -> Stat:
         """Replace a znode's data."""
         old = node.stat
         stat = Stat(
@@ -182,8 +182,8 @@ class Draft:
             old.num_children,
             old.pzxid,
         )
-        self._nodes[path] = Node(data, stat, node.names)
-        self.changes.append(Change(_DATA_CHANGED, path, old.ephemeral_owner))
+        self._nodes[path] = StoredZnode(data, stat, node.names)
+        self.changes.append(ZnodeChange(_DATA_CHANGED, path, old.ephemeral_owner))
         return stat
 
 
@@ -204,7 +204,7 @@ def _recounted(old: Stat, more: int, zxid: int) -> Stat:
     )
 
 
-Applied = tuple[Tree, Answer, tuple[Change, ...]]
+Applied = tuple[Tree, Answer, tuple[ZnodeChange, ...]]
 
 
 def apply(tree: Tree, write: Write | Multi, zxid: int, time_ms: int, session: int) -> Applied:
@@ -219,7 +219,7 @@ def apply(tree: Tree, write: Write | Multi, zxid: int, time_ms: int, session: in
     return draft.tree(), answer, tuple(draft.changes)
 
 
-def remove(tree: Tree, paths: Iterable[str], zxid: int) -> tuple[Tree, tuple[Change, ...]]:
+def remove(tree: Tree, paths: Iterable[str], zxid: int) -> tuple[Tree, tuple[ZnodeChange, ...]]:
     """Delete the ephemerals of a session that ended, in this order and in one transaction."""
     draft = Draft(tree, zxid, 0, 0)
     for path in paths:
@@ -289,14 +289,14 @@ def _check(draft: Draft, check: Check) -> Answer:
     return _OK
 
 
-def _existing(draft: Draft, path: str) -> Node:
+def _existing(draft: Draft, path: str) -> StoredZnode:
     node = draft.node(path)
     if node is None:
         raise _RefusedError(Code.NO_NODE)
     return node
 
 
-def _expected(draft: Draft, path: str, version: int) -> Node:
+def _expected(draft: Draft, path: str, version: int) -> StoredZnode:
     node = _existing(draft, path)
     if version not in (ANY_VERSION, node.stat.version):
         raise _RefusedError(Code.BAD_VERSION)

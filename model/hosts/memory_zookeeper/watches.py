@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
-from model.hosts.memory_zookeeper.tree import Change, Tree, parent_of
+from model.hosts.memory_zookeeper.tree import Tree, ZnodeChange, parent_of
 from model.zookeeper import AddWatch, EventKind, SetWatches, WatchMode, ZnodeChanged
 
 _LOAD_FACTOR = 0.75
@@ -143,7 +143,7 @@ def without(watches: Watches, session: int) -> Watches:
     return Watches(_without(watches.data, session), _without(watches.children, session), recursive)
 
 
-def fire(watches: Watches, changes: Iterable[Change], zxid: int) -> tuple[Watches, tuple[SessionEvent, ...]]:
+def fire(watches: Watches, changes: Iterable[ZnodeChange], zxid: int) -> tuple[Watches, tuple[SessionEvent, ...]]:
     """Who hears of these changes, in the order each session does, and the watches that are left."""
     events: list[SessionEvent] = []
     data, children, recursive = watches.data, watches.children, watches.recursive
@@ -199,7 +199,7 @@ def _without(table: WatchTable, session: int) -> WatchTable:
     return table.changed(left)
 
 
-class Session(msgspec.Struct, frozen=True):
+class MemorySession(msgspec.Struct, frozen=True):
     """One session, open."""
 
     timeout_ms: int
@@ -218,15 +218,15 @@ class Session(msgspec.Struct, frozen=True):
         return closing_order([path for path, _ in by_age], self.most)
 
 
-Sessions = PersistentMap[int, Session]
+Sessions = PersistentMap[int, MemorySession]
 
 
-def new_session(timeout_ms: int) -> Session:
+def new_session(timeout_ms: int) -> MemorySession:
     """A session that owns nothing yet."""
-    return Session(timeout_ms, PersistentMap())
+    return MemorySession(timeout_ms, PersistentMap())
 
 
-def sessions_after(sessions: Sessions, changes: Iterable[Change]) -> Sessions:
+def sessions_after(sessions: Sessions, changes: Iterable[ZnodeChange]) -> Sessions:
     """The sessions after these changes of their ephemeral znodes."""
     for change in changes:
         session = sessions.get(change.owner) if change.owner else None
@@ -236,11 +236,11 @@ def sessions_after(sessions: Sessions, changes: Iterable[Change]) -> Sessions:
     return sessions
 
 
-def _session_after(session: Session, change: Change) -> Session:
+def _session_after(session: MemorySession, change: ZnodeChange) -> MemorySession:
     born, alive = session.born, session.alive
     if change.kind is EventKind.DELETED:
-        return Session(
+        return MemorySession(
             session.timeout_ms, session.ephemerals.changed({change.path: None}), alive - 1, session.most, born
         )
     ephemerals = session.ephemerals.changed({change.path: born})
-    return Session(session.timeout_ms, ephemerals, alive + 1, max(session.most, alive + 1), born + 1)
+    return MemorySession(session.timeout_ms, ephemerals, alive + 1, max(session.most, alive + 1), born + 1)

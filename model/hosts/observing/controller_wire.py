@@ -30,7 +30,7 @@ from model.observer.messages import (
     DescribeQuorum,
     FetchLog,
     FetchSnapshot,
-    Leader,
+    KnownLeader,
     LogFetched,
     LogPosition,
     Question,
@@ -135,7 +135,7 @@ def _log_fetched(response: Entity) -> LogFetched:
     diverging = LogPosition(int(part.diverging_epoch.end_offset), int(part.diverging_epoch.epoch))
     return LogFetched(
         error=error_name(part.error_code),
-        leader=Leader(int(part.current_leader.leader_id), int(part.current_leader.leader_epoch)),
+        leader=KnownLeader(int(part.current_leader.leader_id), int(part.current_leader.leader_epoch)),
         endpoints=_endpoints(response),
         high_watermark=int(part.high_watermark),
         snapshot=snapshot if snapshot.offset >= 0 else None,
@@ -152,7 +152,7 @@ def _snapshot_fetched(response: Entity) -> SnapshotFetched:
         return SnapshotFetched(top_error)
     return SnapshotFetched(
         error=error_name(part.error_code),
-        leader=Leader(int(part.current_leader.leader_id), int(part.current_leader.leader_epoch)),
+        leader=KnownLeader(int(part.current_leader.leader_id), int(part.current_leader.leader_epoch)),
         endpoints=_endpoints(response),
         snapshot=LogPosition(int(part.snapshot_id.end_offset), int(part.snapshot_id.epoch)),
         size=int(part.size),

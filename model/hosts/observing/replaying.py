@@ -7,19 +7,19 @@ from model.log.records.columns import batch_columns
 from model.metadata_log.decoder import Decoded, decode_control
 from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import SNAPSHOT_HEADER, Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import LogPosition
 
 
-def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> Place:
+def replay_snapshot(replay: Replay, snapshot: LogPosition, data: bytes) -> RecordPlace:
     """A whole snapshot, whose bytes were checked. Where and when its last record was written."""
     replay_batches(replay, data, is_snapshot=True)
-    return Place(snapshot.offset - 1, snapshot.epoch, snapshot_time(data))
+    return RecordPlace(snapshot.offset - 1, snapshot.epoch, snapshot_time(data))
 
 
-def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> Place:
+def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) -> RecordPlace:
     """Batches that follow each other, of the log or of a snapshot; the last record of the log."""
-    at = Place()
+    at = RecordPlace()
     for batch in scan(data):
         if not isinstance(batch, RecordBatch):
             break
@@ -30,12 +30,12 @@ def replay_batches(replay: Replay, data: bytes, *, is_snapshot: bool = False) ->
             if not isinstance(record, Record):
                 replay.note(f"a batch is damaged: {record.cause}", at)
                 break
-            at = place = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
+            at = place = RecordPlace(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
             if batch.is_control:
-                replay.take_control(control_number(record.key), record.value, Place() if is_snapshot else place)
+                replay.take_control(control_number(record.key), record.value, RecordPlace() if is_snapshot else place)
             else:
-                replay.take(record.value, Place() if is_snapshot else place)
-        at = Place(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
+                replay.take(record.value, RecordPlace() if is_snapshot else place)
+        at = RecordPlace(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
     return at
 
 

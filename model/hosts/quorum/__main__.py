@@ -23,7 +23,7 @@ with without_hypothesis():
     from model.hosts.wire.names import WireError
     from model.log.names import DamagedFileError
     from model.observer.messages import Address
-    from model.raft.node import Settings
+    from model.raft.node import QuorumSettings
     from model.raft.raft_log import ReplicaKey, Voter, VoterSet
     from model.raft.retention import Retention
 
@@ -45,7 +45,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
     parser.add_argument("--quorum", type=_addresses, default=(), help="HOST:PORT,… who is asked for the leader")
     parser.add_argument("--voters", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where no log names them")
-    defaults = Settings()
+    defaults = QuorumSettings()
     parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
     parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
     kept, retention = SnapshotSettings(), Retention()
@@ -86,7 +86,7 @@ async def _run(given: argparse.Namespace) -> int:
     disk = VoterDisk(given.folder, given.voters, time.time_ns() // 1_000_000, given.segment_bytes)
     for line in disk.recovery.sentences():
         logging.info("%s", line)
-    settings = Settings(election_timeout_ms=given.election_timeout_ms, fetch_timeout_ms=given.fetch_timeout_ms)
+    settings = QuorumSettings(election_timeout_ms=given.election_timeout_ms, fetch_timeout_ms=given.fetch_timeout_ms)
     bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
     voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
     retention = Retention(given.retention_bytes, given.retention_ms)

@@ -14,7 +14,7 @@ from model.hosts.quorum.broker_requests import Answers
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import topic_id_text
 from model.hosts.wire.server import Request as Received
-from model.kraft_controller.acls import Filter, Rule, add_rules, filter_error, matching, removal
+from model.kraft_controller.acls import AclFilter, Rule, add_rules, filter_error, matching, removal
 
 _LITERAL: Final = 3
 
@@ -63,8 +63,8 @@ def _delete(controller: ActiveController, received: Received) -> Entity:
     return received.answer("DeleteAclsResponse", filter_results=results)
 
 
-def _filter(asked: Any, name: str | None, pattern: str) -> Filter:
-    return Filter(
+def _filter(asked: Any, name: str | None, pattern: str) -> AclFilter:
+    return AclFilter(
         int(asked.resource_type_filter),
         name,
         int(getattr(asked, pattern, _LITERAL)),

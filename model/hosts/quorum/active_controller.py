@@ -18,7 +18,7 @@ from model.cluster.ids import METADATA_VERSION
 from model.cluster.whole_file import MOST_SETTINGS, read_whole
 from model.hosts.quorum.committed_log import CommittedLog, SnapshotSettings, values_of
 from model.hosts.quorum.control_batches import data_batch
-from model.hosts.quorum.controller_state import ControllerState
+from model.hosts.quorum.controller_state import TermState
 from model.hosts.quorum.quorum_voter import KRAFT_VERSION, KRAFT_VERSIONS, QuorumVoter
 from model.hosts.wire.server import Features
 from model.kraft_controller.cluster import KraftCluster, MetadataRecord
@@ -75,7 +75,7 @@ class ActiveController:
     ) -> None:
         self.voter = voter
         self.log = CommittedLog(voter, snapshots or SnapshotSettings())
-        self.state: ControllerState | None = None
+        self.state: TermState | None = None
         self.periods = periods or Periods()
         self._cluster_id = cluster_id
         self._claim: tuple[int, int] | None = None
@@ -154,7 +154,7 @@ class ActiveController:
         self.write(found.records)
         return _AGAIN_MS if found.goes_on else period_ms
 
-    def _began(self) -> ControllerState:
+    def _began(self) -> TermState:
         """Nobody else writes: all that the log has is committed by now."""
         log, end = self.log.records, self.voter.node.log.end
         values: list[bytes] = []
@@ -166,7 +166,7 @@ class ActiveController:
             values = [encode_record("AbortTransactionRecord", 0, {"reason": "controller failover"})]
         if values:
             self.propose(values)
-        return ControllerState(log, self._cluster_id, end + len(values))
+        return TermState(log, self._cluster_id, end + len(values))
 
     def _first_records(self) -> list[bytes]:
         """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""
@@ -192,7 +192,7 @@ class ActiveController:
     # What is written.
 
     @property
-    def active(self) -> ControllerState:
+    def active(self) -> TermState:
         """Raises NotActiveError."""
         if self.state is None:
             raise NotActiveError

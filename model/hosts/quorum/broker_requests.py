@@ -17,12 +17,12 @@ from model.hosts.wire.names import topic_id_text
 from model.hosts.wire.server import Request as Received
 from model.kraft_controller.cluster import BrokerRegistered
 from model.kraft_controller.decide import BrokerRegisters, decide
-from model.kraft_controller.heartbeats import Heartbeat, Known, Registering, heard, registration_error
+from model.kraft_controller.heartbeats import Heartbeat, KnownRegistrations, Registering, heard, registration_error
 from model.kraft_controller.partition_change import MIGRATING
 from model.kraft_controller.requests import (
     AlterPartition,
     AssignReplicasToDirs,
-    Proposal,
+    LeaderProposal,
     alter_partition,
     assign_replicas_to_dirs,
 )
@@ -41,7 +41,7 @@ def _register(controller: ActiveController, received: Received) -> Entity:
         str(each.name): (int(each.min_supported_version), int(each.max_supported_version)) for each in body.features
     }
     wanted = Registering(broker, incarnation, dirs, features, str(body.cluster_id))
-    known = Known(state.cluster_id, state.incarnations, state.features, controller.periods.session_ms)
+    known = KnownRegistrations(state.cluster_id, state.incarnations, state.features, controller.periods.session_ms)
     error = registration_error(state.cluster, state.memory, wanted, known, now_ms())
     if error is not ErrorCode.none:
         return received.answer("BrokerRegistrationResponse", error_code=error, broker_epoch=-1)
@@ -235,13 +235,13 @@ def _features(features: Iterable[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _proposal(name: TopicPartition, asked: Any) -> Proposal:
+def _proposal(name: TopicPartition, asked: Any) -> LeaderProposal:
     epochs: dict[int, int] = {}
     if hasattr(asked, "new_isr_with_epochs"):
         epochs = {int(each.broker_id): int(each.broker_epoch) for each in asked.new_isr_with_epochs}
     isr = tuple(epochs) or tuple(int(each) for each in getattr(asked, "new_isr", ()))
     epoch, version = int(asked.leader_epoch), int(asked.partition_epoch)
-    return Proposal(name, isr, epoch, version, asked.leader_recovery_state == 1, epochs)
+    return LeaderProposal(name, isr, epoch, version, asked.leader_recovery_state == 1, epochs)
 
 
 OF_BROKERS: Final[Mapping[int, Answers]] = {

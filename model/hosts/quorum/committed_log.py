@@ -15,7 +15,7 @@ from model.hosts.quorum.control_batches import snapshot_parts
 from model.hosts.quorum.quorum_voter import QuorumVoter
 from model.kraft_controller.compacted import CompactedLog
 from model.log.records import Record, RecordBatch, records_of, scan
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import LogPosition
 from model.raft.messages import LogCleaned, SnapshotMade
 from model.raft.retention import Retention
@@ -164,10 +164,10 @@ class CommittedLog:
             _LOGGER.info("the log begins at %d", start.offset)
 
 
-def values_of(data: bytes) -> Iterator[tuple[bytes | None, Place]]:
+def values_of(data: bytes) -> Iterator[tuple[bytes | None, RecordPlace]]:
     """The records of data batches, and where they stand."""
     for batch in scan(data):
         if isinstance(batch, RecordBatch) and not batch.is_control:
             for record in records_of(data, batch):
                 if isinstance(record, Record):
-                    yield record.value, Place(record.offset, batch.partition_leader_epoch, record.timestamp)
+                    yield record.value, RecordPlace(record.offset, batch.partition_leader_epoch, record.timestamp)

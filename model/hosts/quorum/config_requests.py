@@ -17,7 +17,7 @@ from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import error_code
 from model.hosts.wire.server import Request as Received
 from model.kraft_controller.quotas import QuotaChange, QuotaEntity, alter_quotas
-from model.kraft_controller.scram import Deletion, Upsertion, alter_credentials
+from model.kraft_controller.scram import ScramDeletion, Upsertion, alter_credentials
 from model.kraft_controller.settings import Setting, alter_configs
 
 _ENTITIES: Final = {2: "topics", 4: "brokers", 16: "client-metrics", 32: "groups"}
@@ -137,7 +137,7 @@ def _quota_change(asked: Any) -> QuotaChange:
 def _set_credentials(controller: ActiveController, received: Received) -> Entity:
     body: Any = received.body
     state = controller.active
-    deletions = [Deletion(str(each.name), int(each.mechanism)) for each in body.deletions]
+    deletions = [ScramDeletion(str(each.name), int(each.mechanism)) for each in body.deletions]
     upsertions = [
         Upsertion(str(each.name), int(each.mechanism), int(each.iterations), each.salt, each.salted_password)
         for each in body.upsertions

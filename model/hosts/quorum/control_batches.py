@@ -22,7 +22,7 @@ from model.hosts.wire.messages import encode
 from model.hosts.wire.names import MalformedError, topic_id_text, topic_uuid
 from model.log.records import ControlType, Record, RecordBatch, control_type, crc_holds, encode_batch, records_of, scan
 from model.observer.messages import LogPosition
-from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, Voter, VoterSet, VotersWritten
+from model.raft.raft_log import LeaderElected, RaftBatch, ReplicaKey, Voter, VoterSet, VotersWritten
 
 _SHAPES: Final[Mapping[ControlType, Any]] = {
     ControlType.LEADER_CHANGE: leader_change.LeaderChangeMessage,
@@ -36,9 +36,9 @@ _START: Final = struct.Struct(">qii")
 """Base offset, size, leader epoch: what no checksum covers, as only a leader knows it."""
 
 
-def batches_of(data: bytes) -> tuple[Batch, ...]:
+def batches_of(data: bytes) -> tuple[RaftBatch, ...]:
     """The whole batches at the beginning of these bytes. Raises MalformedError where the first is none."""
-    found: list[Batch] = []
+    found: list[RaftBatch] = []
     for batch in scan(data):
         if not isinstance(batch, RecordBatch) or not crc_holds(data, batch):
             if not found:
@@ -46,7 +46,7 @@ def batches_of(data: bytes) -> tuple[Batch, ...]:
             break
         raw = data[batch.position : batch.end]
         content = _control(data, batch) if batch.is_control else raw
-        found.append(Batch(batch.base_offset, batch.next_offset, batch.partition_leader_epoch, content, raw))
+        found.append(RaftBatch(batch.base_offset, batch.next_offset, batch.partition_leader_epoch, content, raw))
     return tuple(found)
 
 
@@ -99,7 +99,7 @@ def voters_of_snapshot(data: bytes) -> VoterSet | None:
     return _voters(found) if ControlType.KRAFT_VOTERS in found else None
 
 
-def bytes_of(batch: Batch, now_ms: int) -> bytes:
+def bytes_of(batch: RaftBatch, now_ms: int) -> bytes:
     """What a replica's log has of a batch."""
     if batch.raw:
         return batch.raw

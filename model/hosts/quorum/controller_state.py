@@ -18,20 +18,20 @@ from model.hosts.wire.names import topic_id_text
 from model.kraft_controller.acls import Rule
 from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, KraftCluster, MetadataRecord, TopicCreated
 from model.kraft_controller.compacted import CompactedLog
-from model.kraft_controller.heartbeats import Memory
+from model.kraft_controller.heartbeats import HeartbeatTable
 from model.kraft_controller.written import framed
 from model.metadata_log.decoder import Decoded, decode
 from model.metadata_log.encoder import encode_record
 from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import UNKNOWN
 
 PRODUCER_IDS = 1_000
 """So many are handed out at once."""
 
 
-class ControllerState:
+class TermState:
     """Of one term as active controller."""
 
     def __init__(self, log: CompactedLog, cluster_id: str, end: int) -> None:
@@ -41,7 +41,7 @@ class ControllerState:
         self.topic_ids = log.topic_ids
         self.incarnations: dict[int, str] = {}
         self.next_producer_id = 0
-        self.memory = Memory()
+        self.memory = HeartbeatTable()
         self.supported: dict[int, dict[str, tuple[int, int]]] = {}
         """Broker → the levels that it knows of each feature."""
         self.quotas: dict[frozenset[tuple[str, str | None]], dict[str, float]] = {}
@@ -50,10 +50,10 @@ class ControllerState:
         self.end = end
         replay = Replay(0)
         for value in log.others():
-            replay.take(value, Place())
+            replay.take(value, RecordPlace())
             self._note(value, UNKNOWN)
         replay.load(_columns(log.placed()))
-        facts = [r.GenerationRecognised(generation="kraft"), *replay.facts(Place(self.end))]
+        facts = [r.GenerationRecognised(generation="kraft"), *replay.facts(RecordPlace(self.end))]
         image = ClusterDelta(EMPTY).replay_all(facts).apply(Provenance("log", self.end, 0, complete=True))
         self.cluster = KraftCluster(image)
         self.memory = msgspec.structs.replace(self.memory, registered_at=dict(log.registered_at))
@@ -100,7 +100,7 @@ class ControllerState:
             note(self, fields, offset)
 
 
-def _note_registration(state: ControllerState, fields: dict[str, Any], offset: int) -> None:
+def _note_registration(state: TermState, fields: dict[str, Any], offset: int) -> None:
     broker = fields["brokerId"]
     state.incarnations[broker] = fields["incarnationId"]
     state.supported[broker] = {
@@ -110,15 +110,15 @@ def _note_registration(state: ControllerState, fields: dict[str, Any], offset: i
     state.memory = msgspec.structs.replace(state.memory, registered_at=registered)
 
 
-def _note_removal(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+def _note_removal(state: TermState, fields: dict[str, Any], _: int) -> None:
     state.topic_ids = {name: id_ for name, id_ in state.topic_ids.items() if id_ != fields["topicId"]}
 
 
-def _note_producer_ids(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+def _note_producer_ids(state: TermState, fields: dict[str, Any], _: int) -> None:
     state.next_producer_id = fields["nextProducerId"]
 
 
-def _note_quota(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+def _note_quota(state: TermState, fields: dict[str, Any], _: int) -> None:
     entity = frozenset((each["entityType"], each["entityName"]) for each in fields["entity"])
     known = state.quotas.setdefault(entity, {})
     known.pop(fields["key"], None)
@@ -126,7 +126,7 @@ def _note_quota(state: ControllerState, fields: dict[str, Any], _: int) -> None:
         known[fields["key"]] = fields["value"]
 
 
-def _note_rule(state: ControllerState, fields: dict[str, Any], _: int) -> None:
+def _note_rule(state: TermState, fields: dict[str, Any], _: int) -> None:
     state.rules[fields["id"]] = Rule(
         fields["resourceType"],
         fields["resourceName"],
@@ -138,7 +138,7 @@ def _note_rule(state: ControllerState, fields: dict[str, Any], _: int) -> None:
     )
 
 
-_NOTES: Final[Mapping[str, Callable[[ControllerState, dict[str, Any], int], object]]] = {
+_NOTES: Final[Mapping[str, Callable[[TermState, dict[str, Any], int], object]]] = {
     "TopicRecord": lambda state, fields, _: state.topic_ids.update({fields["name"]: fields["topicId"]}),
     "RemoveTopicRecord": _note_removal,
     "RegisterBrokerRecord": _note_registration,

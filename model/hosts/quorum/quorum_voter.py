@@ -28,20 +28,18 @@ from model.observer.messages import UNKNOWN, Address
 from model.raft.decide import begin, decide
 from model.raft.messages import (
     AddVoter,
-    Answer,
+    AnswerHeader,
     Append,
     AskVersions,
     BeginQuorumEpoch,
     Command,
     Commit,
-    ConnectionLost,
     EndQuorumEpoch,
     Event,
     Exit,
     Fetch,
     FetchAnswer,
     FetchSnapshot,
-    Known,
     Lead,
     Persist,
     RecordsProposed,
@@ -49,8 +47,10 @@ from model.raft.messages import (
     Reply,
     ReplyReceived,
     Request,
+    RequestFailed,
     RequestReceived,
     Send,
+    SendAnswer,
     SnapshotAnswer,
     SnapshotLoaded,
     StartLogAt,
@@ -64,7 +64,7 @@ from model.raft.messages import (
     Vote,
     VoteAnswer,
 )
-from model.raft.node import Decision, Node, Settings
+from model.raft.node import Decision, QuorumSettings, RaftNode
 from model.raft.raft_log import ReplicaKey, Voter
 
 SERVED: Final[Mapping[int, tuple[int, int]]] = {
@@ -116,7 +116,12 @@ class QuorumVoter:
     """Runs from `start` until `ended`; `machine` may be given anew before."""
 
     def __init__(
-        self, key: ReplicaKey, cluster_id: str, disk: VoterDisk, bootstrap: tuple[Address, ...], settings: Settings
+        self,
+        key: ReplicaKey,
+        cluster_id: str,
+        disk: VoterDisk,
+        bootstrap: tuple[Address, ...],
+        settings: QuorumSettings,
     ) -> None:
         self.disk = disk
         self.machine: StateMachine = Idle()
@@ -128,7 +133,7 @@ class QuorumVoter:
         self._cluster_id = cluster_id
         self._bootstrap = bootstrap
         self._settings = settings
-        self._node: Node | None = None
+        self._node: RaftNode | None = None
         self._events: deque[Event] = deque()
         self._is_deciding = False
         self._alarm: asyncio.TimerHandle | None = None
@@ -139,7 +144,7 @@ class QuorumVoter:
         self._server: Server | None = None
 
     @property
-    def node(self) -> Node:
+    def node(self) -> RaftNode:
         assert self._node is not None, "it was never started"
         return self._node
 
@@ -221,7 +226,7 @@ class QuorumVoter:
         match command:
             case Send():
                 self._begin(self._ask(command))
-            case Answer(number):
+            case SendAnswer(number):
                 waiting = self._asked.pop(number, None)
                 if waiting is not None and not waiting.done():
                     waiting.set_result(self._filled(command))
@@ -281,7 +286,7 @@ class QuorumVoter:
         finally:
             self._asked.pop(number, None)
 
-    def _filled(self, answer: Answer) -> tuple[Reply, bytes]:
+    def _filled(self, answer: SendAnswer) -> tuple[Reply, bytes]:
         """With what is read from the log or a snapshot, at once: later it may have been deleted."""
         reply = answer.reply
         if answer.records_from != UNKNOWN:
@@ -306,7 +311,7 @@ class QuorumVoter:
         except (WireError, OSError) as error:
             _LOGGER.debug("%s:%d: %s", *sent.address, error)
             await asyncio.sleep(_PAUSE_S)
-            self.tell(ConnectionLost(sent.number))
+            self.tell(RequestFailed(sent.number))
         else:
             self.tell(ReplyReceived(sent.number, reply))
 
@@ -325,10 +330,10 @@ class QuorumVoter:
     async def _reply(self, connection: Connection, request: Request) -> Reply:
         if isinstance(request, AskVersions):
             features = await supported_features(connection, self._patience_s)
-            return VersionsAnswer(Known(), features.get(KRAFT_VERSION, (0, 0)))
+            return VersionsAnswer(AnswerHeader(), features.get(KRAFT_VERSION, (0, 0)))
         version = connection.newest(API_KEYS[type(request)], SERVED[API_KEYS[type(request)]][1])
         if isinstance(request, Vote) and request.pre_vote and version < _FIRST_PRE_VOTE:
-            return VoteAnswer(Known("UNSUPPORTED_VERSION"))
+            return VoteAnswer(AnswerHeader("UNSUPPORTED_VERSION"))
         body = await connection.ask(request_body(request, version), self._patience_s)
         reply, records = reply_value(body)
         if isinstance(reply, FetchAnswer) and records:

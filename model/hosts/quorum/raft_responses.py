@@ -15,18 +15,18 @@ from model.hosts.wire.names import ApiKey, MalformedError, error_code, error_nam
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
 from model.raft.messages import (
     AddVoter,
+    AnswerHeader,
     BeginQuorumEpoch,
     ChangeAnswer,
     EpochAnswer,
     FetchAnswer,
-    Known,
     Reply,
     Request,
     SnapshotAnswer,
     UpdateVoter,
     VoteAnswer,
 )
-from model.raft.node import Leader, Node
+from model.raft.node import Leader, RaftNode
 from model.raft.raft_log import ReplicaKey
 
 _AS_BEFORE: Final = {(52, 2): 1}
@@ -57,7 +57,7 @@ def _top(error: str) -> str:
     return error if error in _OF_THE_REQUEST else "NONE"
 
 
-def _nodes(module: Any, known: Known) -> tuple[Entity, ...]:
+def _nodes(module: Any, known: AnswerHeader) -> tuple[Entity, ...]:
     """Where the leader listens, in versions that have room for it."""
     if known.leader == NOBODY or known.address is None or not hasattr(module, "NodeEndpoint"):
         return ()
@@ -65,7 +65,7 @@ def _nodes(module: Any, known: Known) -> tuple[Entity, ...]:
     return (shaped(module.NodeEndpoint, node_id=known.leader, host=host, port=port),)
 
 
-def _epoch_response(module: Any, name: str, known: Known, **more: object) -> Entity:
+def _epoch_response(module: Any, name: str, known: AnswerHeader, **more: object) -> Entity:
     partition = shaped(
         module.PartitionData,
         partition_index=0,
@@ -155,13 +155,13 @@ def reply_value(body: Any) -> tuple[Reply, bytes]:
     error = error_name(body.error_code)
     api_key = int(body.__api_key__)
     if api_key in {80, 81}:
-        return ChangeAnswer(Known(error), body.error_message or ""), b""
+        return ChangeAnswer(AnswerHeader(error), body.error_message or ""), b""
     if api_key == 82:
         leader = body.current_leader
         address = (leader.host, int(leader.port)) if leader.host else None
-        return ChangeAnswer(Known(error, int(leader.leader_epoch), int(leader.leader_id), address)), b""
+        return ChangeAnswer(AnswerHeader(error, int(leader.leader_epoch), int(leader.leader_id), address)), b""
     if error != "NONE":
-        return _REFUSED[api_key](Known(error, UNKNOWN)), b""
+        return _REFUSED[api_key](AnswerHeader(error, UNKNOWN)), b""
     if api_key == 1:
         return _read_fetch_answer(body)
     told = only_partition(body)
@@ -171,7 +171,7 @@ def reply_value(body: Any) -> tuple[Reply, bytes]:
     return (VoteAnswer(known, told.vote_granted) if api_key == 52 else EpochAnswer(known)), b""
 
 
-_REFUSED: Mapping[int, Callable[[Known], Reply]] = {
+_REFUSED: Mapping[int, Callable[[AnswerHeader], Reply]] = {
     1: FetchAnswer,
     52: VoteAnswer,
     53: EpochAnswer,
@@ -180,11 +180,11 @@ _REFUSED: Mapping[int, Callable[[Known], Reply]] = {
 }
 
 
-def _known(body: Any, code: Any, leader: int, epoch: int) -> Known:
+def _known(body: Any, code: Any, leader: int, epoch: int) -> AnswerHeader:
     nodes = {int(each.node_id): each for each in getattr(body, "node_endpoints", ())}
     node = nodes.get(int(leader))
     address = (node.host, int(node.port)) if node is not None else None
-    return Known(error_name(code), int(epoch), int(leader), address)
+    return AnswerHeader(error_name(code), int(epoch), int(leader), address)
 
 
 def _read_fetch_answer(body: Any) -> tuple[FetchAnswer, bytes]:
@@ -218,7 +218,7 @@ OBSERVED_MS = 300_000
 """An observer that has not fetched for so long is not told of any more."""
 
 
-def quorum_described(node: Node, version: int, now_ms: int, wall_ms: int) -> Entity:
+def quorum_described(node: RaftNode, version: int, now_ms: int, wall_ms: int) -> Entity:
     """The quorum, as only its leader tells of it (DescribeQuorum). `wall_ms` is what calendars say at `now_ms`."""
     module = shapes(ApiKey.DESCRIBE_QUORUM, version, "response")
     role = node.role
@@ -250,7 +250,7 @@ def quorum_described(node: Node, version: int, now_ms: int, wall_ms: int) -> Ent
 
 
 def _described_partition(
-    module: Any, node: Node, error: str, mark: int, replicas: tuple[tuple[Entity, ...], tuple[Entity, ...]]
+    module: Any, node: RaftNode, error: str, mark: int, replicas: tuple[tuple[Entity, ...], tuple[Entity, ...]]
 ) -> Entity:
     return shaped(
         module.PartitionData,
@@ -265,7 +265,7 @@ def _described_partition(
     )
 
 
-def _quorum_response(module: Any, node: Node, partition: Entity) -> Entity:
+def _quorum_response(module: Any, node: RaftNode, partition: Entity) -> Entity:
     nodes = tuple(
         module.Node(node_id=voter.key.id, listeners=(module.Listener(name=LISTENER, host=host, port=port),))
         for voter in (node.log.voters.voters if hasattr(module, "Node") else ())

@@ -27,7 +27,7 @@ from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
 from model.raft.messages import ElectionState
-from model.raft.raft_log import BOOTSTRAP, Batch, RaftLog, ReplicaKey, VoterSet
+from model.raft.raft_log import BOOTSTRAP, RaftBatch, RaftLog, ReplicaKey, VoterSet
 from model.raft.retention import Retention, new_start
 
 FOLDER: Final = "__cluster_metadata-0"
@@ -170,7 +170,7 @@ class VoterDisk:
         text = json.dumps({**told, "data_version": voters.kraft_version}, separators=(",", ":"))
         write_durably(self.folder / _STATE, text.encode())
 
-    def append(self, batches: Sequence[Batch], now_ms: int) -> None:
+    def append(self, batches: Sequence[RaftBatch], now_ms: int) -> None:
         """At the log's end."""
         for batch in batches:
             data = bytes_of(batch, now_ms)

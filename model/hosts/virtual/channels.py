@@ -29,7 +29,16 @@ from model.hosts.virtual.scheduled_events import (
     WatchFires,
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
-from model.hosts.virtual.world import UNCONNECTED, Asked, Asking, Channel, MissedWatches, Process, Queued, World
+from model.hosts.virtual.world import (
+    UNCONNECTED,
+    ControllerChannel,
+    ControllerWaiter,
+    MissedWatches,
+    Process,
+    Queued,
+    World,
+    ZooKeeperQuestion,
+)
 from model.zookeeper import (
     Answer,
     Code,
@@ -113,7 +122,7 @@ def _watched(world: World, session: int) -> MissedWatches:
 
 def send_request(world: World, process: Process, command: SendRequest) -> None:
     """Queue a request, and send it if nothing is before it."""
-    channel = process.channels.get(command.broker, Channel())
+    channel = process.channels.get(command.broker, ControllerChannel())
     queued = Queued(world.next_number(), command.broker_epoch, command.request)
     put_channel(world, process, command.broker, msgspec.structs.replace(channel, queue=(*channel.queue, queued)))
     if not channel.busy:
@@ -139,7 +148,7 @@ def try_to_send(world: World, process: Process, receiver: int) -> None:
         return
     first = channel.queue[0]
     reachable = can_reach(world, process.id, receiver)
-    channel = Channel(channel.queue, world.next_number(), True, not reachable)
+    channel = ControllerChannel(channel.queue, world.next_number(), True, not reachable)
     process = put_channel(world, process, receiver, channel)
     if not reachable:
         return
@@ -164,7 +173,7 @@ def try_later(world: World, process: Process, receiver: int) -> None:
     """Try again after the back-off; what comes of the try before is ignored."""
     channel = process.channels[receiver]
     attempt = world.next_number()
-    process = put_channel(world, process, receiver, Channel(channel.queue, attempt, True))
+    process = put_channel(world, process, receiver, ControllerChannel(channel.queue, attempt, True))
     tries = ChannelTries(process.id, process.number, receiver, attempt)
     world.after(world.assumptions.retry_backoff_ms, tries)
 
@@ -198,7 +207,7 @@ def break_channels_to(world: World, receiver: int) -> None:
             lose_request(world, process, receiver, channel.attempt)
 
 
-def put_channel(world: World, process: Process, receiver: int, channel: Channel) -> Process:
+def put_channel(world: World, process: Process, receiver: int, channel: ControllerChannel) -> Process:
     """The process with this channel to a broker."""
     return world.put(process.replace(channels={**process.channels, receiver: channel}))
 
@@ -242,7 +251,7 @@ def break_questions_to(world: World, process: Process) -> None:
 
 def note_question(world: World, asker: int, asker_number: int, controller: Process, request: RequestReceived) -> None:
     """The controller has the question, and the answer will find the way back."""
-    world.asked[request.request] = Asked(asker, asker_number, controller.id, controller.number, request)
+    world.asked[request.request] = ControllerWaiter(asker, asker_number, controller.id, controller.number, request)
 
 
 _EXPIRED = Answer(Code.SESSION_EXPIRED)
@@ -250,7 +259,7 @@ _EXPIRED = Answer(Code.SESSION_EXPIRED)
 
 def ask_zookeeper(world: World, process: Process, question: int, requests: tuple[ZooKeeperRequest, ...]) -> None:
     """Begin to ask. Without a session all is answered with SESSION_EXPIRED."""
-    process = world.put(process.replace(asking=Asking(question, requests)))
+    process = world.put(process.replace(asking=ZooKeeperQuestion(question, requests)))
     if process.expired:
         answers = (_EXPIRED,) * len(requests)
         expired = AnswersArrive(process.id, process.number, UNCONNECTED, question, answers, process.zxid)

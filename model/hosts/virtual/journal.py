@@ -20,13 +20,13 @@ def _kebab(name: str) -> str:
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
 
 
-class Record(msgspec.Struct, frozen=True, tag_field="what", tag=_kebab):
+class JournalRecord(msgspec.Struct, frozen=True, tag_field="what", tag=_kebab):
     """`at_ms`: virtual time since the start. The tag is the record's name in a drill's document."""
 
     at_ms: float
 
 
-class Transaction(Record, frozen=True):
+class Transaction(JournalRecord, frozen=True):
     """ZooKeeper was asked to write. `by` is a broker or OPERATOR; `znode_writes` takes it apart."""
 
     by: int
@@ -35,14 +35,14 @@ class Transaction(Record, frozen=True):
     answer: Answer
 
 
-class SessionOpened(Record, frozen=True):
+class SessionOpened(JournalRecord, frozen=True):
     """A broker has a new ZooKeeper session."""
 
     broker: int
     session: int
 
 
-class SessionEnded(Record, frozen=True):
+class SessionEnded(JournalRecord, frozen=True):
     """A session and its ephemeral znodes are gone: closed by the broker, or `expired`. Now the others can know.
 
     `controller`: `/controller` was among them, so that there is no controller now.
@@ -54,14 +54,14 @@ class SessionEnded(Record, frozen=True):
     controller: bool
 
 
-class ConnectionLost(Record, frozen=True):
+class ConnectionLost(JournalRecord, frozen=True):
     """A broker lost its connection to ZooKeeper, and what was on its way; the session lives on for a while."""
 
     broker: int
     session: int
 
 
-class ControllerElected(Record, frozen=True, tag="controller-moved"):
+class ControllerElected(JournalRecord, frozen=True, tag="controller-moved"):
     """A broker is the controller from now on, as far as it knows; `old` was it before, None: nobody.
 
     Every broker that lives tries to create `/controller`, and the first one wins: in reality any of `candidates` may
@@ -79,21 +79,21 @@ class ControllerElected(Record, frozen=True, tag="controller-moved"):
         return len(self.candidates) > 1
 
 
-class ControllerResigned(Record, frozen=True):
+class ControllerResigned(JournalRecord, frozen=True):
     """A broker knows that it is not the controller any more."""
 
     broker: int
     epoch: int
 
 
-class Reasoned(Record, frozen=True):
+class Reasoned(JournalRecord, frozen=True):
     """A sentence of a controller that says what it decided and by which rule. `by` None: KRaft's controller."""
 
     by: int | None
     why: str
 
 
-class RequestSent(Record, frozen=True, gc=False):
+class RequestSent(JournalRecord, frozen=True, gc=False):
     """A controller sent a request; `exchange` names it in the records that follow, and again if it is repeated."""
 
     sender: int
@@ -111,7 +111,7 @@ class RequestSent(Record, frozen=True, gc=False):
         return len(self.request.partitions)
 
 
-class RequestServed(Record, frozen=True):
+class RequestServed(JournalRecord, frozen=True):
     """The receiver did what it was told, or refused, and its answer is on the way."""
 
     sender: int
@@ -121,7 +121,7 @@ class RequestServed(Record, frozen=True):
     answer: BrokerAnswer
 
 
-class RequestAnswered(Record, frozen=True):
+class RequestAnswered(JournalRecord, frozen=True):
     """The sender has the answer."""
 
     sender: int
@@ -129,7 +129,7 @@ class RequestAnswered(Record, frozen=True):
     exchange: int
 
 
-class RequestLost(Record, frozen=True):
+class RequestLost(JournalRecord, frozen=True):
     """The request or its answer got lost; it is sent again once the receiver can be reached."""
 
     sender: int
@@ -137,7 +137,7 @@ class RequestLost(Record, frozen=True):
     exchange: int
 
 
-class RequestsDropped(Record, frozen=True):
+class RequestsDropped(JournalRecord, frozen=True):
     """What waited to be sent is not sent any more: the receiver is gone, or the sender resigned."""
 
     sender: int
@@ -145,7 +145,7 @@ class RequestsDropped(Record, frozen=True):
     exchanges: tuple[int, ...]
 
 
-class ControllerAsked(Record, frozen=True):
+class ControllerAsked(JournalRecord, frozen=True):
     """A broker (AlterPartition, ControlledShutdown) or an operator asked; its number is in the request.
 
     `controller` None: KRaft's controller.
@@ -156,7 +156,7 @@ class ControllerAsked(Record, frozen=True):
     request: RequestReceived
 
 
-class ControllerAnswered(Record, frozen=True):
+class ControllerAnswered(JournalRecord, frozen=True):
     """The controller answered; whether that arrives is another matter."""
 
     by: int
@@ -164,50 +164,50 @@ class ControllerAnswered(Record, frozen=True):
     answer: AnswerRequest
 
 
-class BrokerBooted(Record, frozen=True, tag="broker-returned"):
+class BrokerBooted(JournalRecord, frozen=True, tag="broker-returned"):
     """A broker's process started."""
 
     broker: int
 
 
-class BrokerCrashed(Record, frozen=True, tag="broker-killed"):
+class BrokerCrashed(JournalRecord, frozen=True, tag="broker-killed"):
     """kill -9, or it never got as far as registering. A session it has lives on until it times out."""
 
     broker: int
 
 
-class BrokerStopped(Record, frozen=True):
+class BrokerStopped(JournalRecord, frozen=True):
     """A broker left by itself and closed its session; `controlled`: it led nothing any more."""
 
     broker: int
     controlled: bool
 
 
-class BrokerPaused(Record, frozen=True):
+class BrokerPaused(JournalRecord, frozen=True):
     """SIGSTOP, a long garbage collection."""
 
     broker: int
 
 
-class BrokerResumed(Record, frozen=True):
+class BrokerResumed(JournalRecord, frozen=True):
     """SIGCONT."""
 
     broker: int
 
 
-class LinkCut(Record, frozen=True):
+class LinkCut(JournalRecord, frozen=True):
     """Nothing passes between these two; ZOOKEEPER is -1."""
 
     ends: tuple[int, int]
 
 
-class LinkMended(Record, frozen=True):
+class LinkMended(JournalRecord, frozen=True):
     """They reach each other again."""
 
     ends: tuple[int, int]
 
 
-class ZnodeWrite(msgspec.Struct, frozen=True, gc=False):
+class WritePart(msgspec.Struct, frozen=True, gc=False):
     """One part of a transaction that was to change a znode.
 
     `version` is the znode's after a write that was applied, else the expected one (-1: any). `error` is NONE or
@@ -223,7 +223,7 @@ class ZnodeWrite(msgspec.Struct, frozen=True, gc=False):
     fenced_by: int | None = None
 
 
-def znode_writes(transaction: Transaction) -> Iterator[ZnodeWrite]:
+def znode_writes(transaction: Transaction) -> Iterator[WritePart]:
     """What a transaction wrote, or failed to write, znode by znode."""
     write, answer = transaction.write, transaction.answer
     if not isinstance(write, Multi):
@@ -237,15 +237,15 @@ def znode_writes(transaction: Transaction) -> Iterator[ZnodeWrite]:
             yield _written(part, each if answer.ok or not each.ok else _TAKEN_BACK, fence)
 
 
-def _written(part: Write, answer: Answer, fenced_by: int | None) -> ZnodeWrite:
+def _written(part: Write, answer: Answer, fenced_by: int | None) -> WritePart:
     error = "NONE" if answer.ok else answer.code.name
     match part:
         case Create(path, data):
-            return ZnodeWrite("create", answer.path or path, data, answer.version, error, fenced_by)
+            return WritePart("create", answer.path or path, data, answer.version, error, fenced_by)
         case SetData(path, data, version):
-            return ZnodeWrite("set", path, data, answer.version if answer.ok else version, error, fenced_by)
+            return WritePart("set", path, data, answer.version if answer.ok else version, error, fenced_by)
         case Delete(path, version):
-            return ZnodeWrite("delete", path, b"", version, error, fenced_by)
+            return WritePart("delete", path, b"", version, error, fenced_by)
 
 
 _TAKEN_BACK: Final = Answer(Code.RUNTIME_INCONSISTENCY)

@@ -6,7 +6,7 @@ nothing can come of it: fetches are played when something may have changed for f
 for again when something has happened since. Notices of written ISRs are sent at once; Kafka gathers them for some
 seconds.
 
-A follower catches up in `Assumptions.catch_up_ms`. Where followers may lag, a record is appended each millisecond.
+A follower catches up in `TimingAssumptions.catch_up_ms`. Where followers may lag, a record is appended each ms.
 """
 
 from collections.abc import Iterable
@@ -24,16 +24,16 @@ from model.broker.isr import (
 )
 from model.broker.metadata import UNKNOWN_BROKER
 from model.broker.partition import EMPTY_LOG, LogPositions, Partition, ReplicationSettings, replication_rules_of
-from model.broker.serving import Isolation, Read, judge_read
+from model.broker.serving import Isolation, PartitionFetch, judge_read
 from model.controller.events_and_commands import AlterPartitionReceived, AnswerRequest, PartitionOutcome, ProposedIsr
 from model.controller.generations import Generation
 from model.hosts.virtual.channels import ask_at_once, ask_controller, can_reach, lose_connection
 from model.hosts.virtual.scheduled_events import (
     ZOOKEEPER,
-    Assumptions,
     FollowerLags,
     LeaderLooks,
     LeaderWrites,
+    TimingAssumptions,
     microseconds,
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, keep
@@ -44,7 +44,7 @@ from model.zookeeper import Code, Create, GetData
 _ANY_NUMBER = 2**62
 
 
-def replication_settings(assumptions: Assumptions, generation: Generation) -> ReplicationSettings:
+def replication_settings(assumptions: TimingAssumptions, generation: Generation) -> ReplicationSettings:
     """How brokers of this generation replicate. So many messages that a follower lags by their number are not sent."""
     rules = replication_rules_of(generation.since)
     lag_ms = rules.lag_time_max_ms if assumptions.replica_lag_ms is None else round(assumptions.replica_lag_ms)
@@ -156,7 +156,7 @@ def _reads(world: World, leader: Process, partition: Partition, follower: int, l
     if state is None or state.leader != leader.id:
         return False
     epoch = state.leader_epoch if leader.broker.settings.rules.leader_epochs_are_checked else None
-    read = Read(offset=log.end, isolation=Isolation.LOG_END, follower=follower, leader_epoch=epoch)
+    read = PartitionFetch(offset=log.end, isolation=Isolation.LOG_END, follower=follower, leader_epoch=epoch)
     return judge_read(partition, read, log, 0).is_progress
 
 

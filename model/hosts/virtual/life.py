@@ -13,7 +13,7 @@ from model.broker.metadata import UNKNOWN_BROKER
 from model.cluster.ids import TopicPartition
 from model.controller.decide import ControllerState, new_controller
 from model.controller.events_and_commands import AnswerRequest, BrokerStarted, ControlledShutdownRequested
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.memory_zookeeper.watches import ONE_SHOT, WatchTable
@@ -53,7 +53,7 @@ CLUSTER_ID = "dUADuL1sSZy5fstnXFD1iQ"
 """What the first broker names a new cluster."""
 
 
-def boot(world: World, broker: int, registration: bytes, settings: Settings) -> None:
+def boot(world: World, broker: int, registration: bytes, settings: ControllerSettings) -> None:
     """A new process. It prepares ZooKeeper and registers before it does anything else."""
     if broker in world.processes:
         raise ValueError(f"broker {broker} runs already: stop it before it is started again")

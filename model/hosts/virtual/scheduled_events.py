@@ -15,7 +15,7 @@ from model.controller.events_and_commands import AnswerRequest, BrokerAnswer, Br
 from model.zookeeper import Answer, ZnodeChanged, ZooKeeperRequest
 
 
-class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
+class TimingAssumptions(msgspec.Struct, frozen=True, kw_only=True):
     """All times in ms; fractions are kept to the microsecond. Decisions themselves take no time.
 
     Defaults are Kafka 3.9's settings where there is one. The others were measured, with both ends on one machine:
@@ -60,7 +60,7 @@ ZOOKEEPER: Final = -1
 """The ensemble, where otherwise a broker's id stands."""
 
 
-class Passage(msgspec.Struct, frozen=True, gc=False):
+class MessagePassage(msgspec.Struct, frozen=True, gc=False):
     """A message that sets out; `number` counts all messages of a cluster, so that dice can be a function of it."""
 
     number: int
@@ -69,24 +69,24 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     at_ms: float
 
 
-class Fate(msgspec.Struct, frozen=True, gc=False):
+class MessageFate(msgspec.Struct, frozen=True, gc=False):
     """Lost, or `late_ms` later than assumed. Messages of one link stay in order: a late one holds up the next."""
 
     late_ms: float = 0.0
     lost: bool = False
 
 
-ON_TIME: Final = Fate()
-LOST: Final = Fate(lost=True)
+ON_TIME: Final = MessageFate()
+LOST: Final = MessageFate(lost=True)
 
 
 class Network(Protocol):
     """Decides on each message. It must be a function of the passage alone: then every run is the same."""
 
-    def __call__(self, passage: Passage, /) -> Fate: ...
+    def __call__(self, passage: MessagePassage, /) -> MessageFate: ...
 
 
-def perfect(_passage: Passage) -> Fate:
+def perfect(_passage: MessagePassage) -> MessageFate:
     """Everything arrives, and on time."""
     return ON_TIME
 

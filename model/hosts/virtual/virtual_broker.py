@@ -13,7 +13,7 @@ from model.broker.commands import Command, FetchState, ProposeIsr, StartFetching
 from model.broker.controller_requests import (
     BrokerEpochs,
     Replicas,
-    Served,
+    RequestOutcome,
     lose_log_dir,
     serve_leader_and_isr,
     serve_stop_replica,
@@ -36,11 +36,11 @@ UNREGISTERED: Final = -1
 """The epoch of a broker that has no registration yet: it does not listen."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class ReceivedMetadata(msgspec.Struct, frozen=True):
     """An UpdateMetadata that held, and those before it: learnt only when somebody asks what a broker knows."""
 
     request: UpdateMetadataRequest
-    before: "Told | None" = None
+    before: "ReceivedMetadata | None" = None
 
 
 class VirtualBroker(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class VirtualBroker(msgspec.Struct, frozen=True):
     offline: frozenset[TopicPartition] = frozenset()
     controller: int = UNKNOWN_BROKER
     live_brokers: tuple[int, ...] = ()
-    told: Told | None = None
+    told: ReceivedMetadata | None = None
     joinable: frozenset[TopicPartition] = frozenset()
     proposed: tuple[ProposeIsr, ...] = ()
     queue: AlterPartitionQueue = AlterPartitionQueue()
@@ -113,7 +113,7 @@ def receive(
     served = _SERVES[type(request)](broker, request, broker_epoch, now_ms, log)
     after = broker.replace(epochs=served.epochs)
     if served.answer.error == "NONE" and isinstance(request, UpdateMetadataRequest):
-        told = Told(request, broker.told)
+        told = ReceivedMetadata(request, broker.told)
         after = after.replace(controller=request.controller, live_brokers=request.live_brokers, told=told)
     return keep(after, served.changed, served.commands, served.removed), served.answer
 
@@ -163,7 +163,7 @@ def _lacks_somebody(partition: Partition) -> bool:
 
 def _lead_and_follow(
     broker: VirtualBroker, request: LeaderAndIsrRequest, broker_epoch: int, now_ms: int, log: LogPositions
-) -> Served:
+) -> RequestOutcome:
     conditions = broker.conditions(now_ms)
 
     def log_of(_name: TopicPartition) -> LogPositions:
@@ -175,17 +175,17 @@ def _lead_and_follow(
 
 def _stop(
     broker: VirtualBroker, request: StopReplicaRequest, broker_epoch: int, _now_ms: int, _log: LogPositions
-) -> Served:
+) -> RequestOutcome:
     return serve_stop_replica(request, broker_epoch, broker.epochs, broker.held, broker.offline)
 
 
 def _know(
     broker: VirtualBroker, request: UpdateMetadataRequest, broker_epoch: int, _now_ms: int, _log: LogPositions
-) -> Served:
+) -> RequestOutcome:
     return serve_update_metadata(request, broker_epoch, broker.epochs)
 
 
-_SERVES: Final[Mapping[type, Callable[[VirtualBroker, Any, int, int, LogPositions], Served]]] = {
+_SERVES: Final[Mapping[type, Callable[[VirtualBroker, Any, int, int, LogPositions], RequestOutcome]]] = {
     LeaderAndIsrRequest: _lead_and_follow,
     StopReplicaRequest: _stop,
     UpdateMetadataRequest: _know,

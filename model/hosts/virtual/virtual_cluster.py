@@ -20,15 +20,14 @@ from model.controller.events_and_commands import (
     Event,
     RequestReceived,
 )
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.virtual import channels, leaders, life, scheduled_events, sessions
-from model.hosts.virtual.journal import OPERATOR, ControllerAsked, Record, RequestAnswered, RequestServed
+from model.hosts.virtual.journal import OPERATOR, ControllerAsked, JournalRecord, RequestAnswered, RequestServed
 from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
 from model.hosts.virtual.life import controller_in_zookeeper, hear_shutdown
 from model.hosts.virtual.scheduled_events import (
     AnswerArrives,
-    Assumptions,
     ControllerIsAsked,
     ControllerIsTold,
     ControllerReplies,
@@ -37,12 +36,13 @@ from model.hosts.virtual.scheduled_events import (
     RequestArrives,
     ScheduledEvent,
     TimerFires,
+    TimingAssumptions,
     microseconds,
     perfect,
 )
 from model.hosts.virtual.sessions import hear
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
-from model.hosts.virtual.world import Channel, Moment, Process, World
+from model.hosts.virtual.world import ControllerChannel, Process, World, WorldMoment
 from model.zookeeper import Answer, Operation, ZooKeeperRequest
 
 
@@ -78,7 +78,7 @@ def hear_answer(world: World, process: Process, arrived: AnswerArrives) -> None:
         return
     world.journal.append(RequestAnswered(world.now_ms, process.id, receiver, arrived.exchange))
     sent = channel.queue[0].request
-    process = channels.put_channel(world, process, receiver, Channel(channel.queue[1:], channel.attempt))
+    process = channels.put_channel(world, process, receiver, ControllerChannel(channel.queue[1:], channel.attempt))
     channels.try_to_send(world, process, receiver)
     event = events_and_commands.RequestAnswered(broker=receiver, sent=sent, answer=arrived.answer)
     hear(world, world.processes[process.id], event)
@@ -138,7 +138,7 @@ class VirtualCluster:
 
     def __init__(
         self,
-        assumptions: Assumptions = Assumptions(),  # noqa: B008 (a frozen value)
+        assumptions: TimingAssumptions = TimingAssumptions(),  # noqa: B008 (a frozen value)
         state: ServerState | None = None,
         network: Network = perfect,
     ) -> None:
@@ -153,7 +153,7 @@ class VirtualCluster:
         return self._world.now_ms
 
     @property
-    def assumptions(self) -> Assumptions:
+    def assumptions(self) -> TimingAssumptions:
         return self._world.assumptions
 
     @property
@@ -161,7 +161,7 @@ class VirtualCluster:
         return self._world.zookeeper
 
     @property
-    def journal(self) -> Sequence[Record]:
+    def journal(self) -> Sequence[JournalRecord]:
         """All that happened, in order. Remember its length to see later what came after."""
         return self._world.journal
 
@@ -197,7 +197,7 @@ class VirtualCluster:
 
     # The lives of brokers
 
-    def boot(self, broker: int, registration: bytes, settings: Settings) -> None:
+    def boot(self, broker: int, registration: bytes, settings: ControllerSettings) -> None:
         """Start a broker's process, with a new session.
 
         Raises ValueError if one of that id runs already or is cut off from ZooKeeper.
@@ -301,7 +301,7 @@ class VirtualCluster:
 
     # Moments
 
-    def snapshot(self) -> Moment:
+    def snapshot(self) -> WorldMoment:
         """This moment. It costs a reference for each broker and each thing that is due."""
         return self._world.moment()
 
@@ -309,7 +309,7 @@ class VirtualCluster:
         """Let the journal be empty. What happens does not depend on it."""
         self._world.journal = []
 
-    def restore(self, moment: Moment) -> None:
+    def restore(self, moment: WorldMoment) -> None:
         """Go back, or forth, to a moment of this cluster; as often as you like."""
         self._world = World.at(moment)
 

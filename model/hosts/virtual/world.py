@@ -11,15 +11,15 @@ import msgspec
 from model.controller.decide import ControllerState
 from model.controller.events_and_commands import AnswerRequest, BrokerRequest, RequestReceived
 from model.hosts.memory_zookeeper.state import ServerState, new_server, open_session
-from model.hosts.virtual.journal import Record
+from model.hosts.virtual.journal import JournalRecord
 from model.hosts.virtual.scheduled_events import (
-    Assumptions,
     Due,
+    MessagePassage,
     Network,
-    Passage,
     Schedule,
     ScheduledEvent,
     Timer,
+    TimingAssumptions,
     microseconds,
 )
 from model.hosts.virtual.virtual_broker import VirtualBroker
@@ -28,7 +28,7 @@ from model.zookeeper import Answer, ZooKeeperRequest
 UNCONNECTED = 0
 
 
-class Asking(msgspec.Struct, frozen=True):
+class ZooKeeperQuestion(msgspec.Struct, frozen=True):
     """A question that ZooKeeper has not answered to its end. `before` are earlier answers, the newest first."""
 
     question: int
@@ -36,9 +36,9 @@ class Asking(msgspec.Struct, frozen=True):
     done: int = 0
     before: "Answers" = None
 
-    def with_answers(self, answers: tuple[Answer, ...]) -> "Asking":
+    def with_answers(self, answers: tuple[Answer, ...]) -> "ZooKeeperQuestion":
         """The same with the next answers."""
-        return Asking(self.question, self.requests, self.done + len(answers), (self.before, answers))
+        return ZooKeeperQuestion(self.question, self.requests, self.done + len(answers), (self.before, answers))
 
     def answers(self) -> tuple[Answer, ...]:
         """All answers so far, in order."""
@@ -61,7 +61,7 @@ class Queued(msgspec.Struct, frozen=True):
     request: BrokerRequest
 
 
-class Channel(msgspec.Struct, frozen=True):
+class ControllerChannel(msgspec.Struct, frozen=True):
     """What a controller has to tell one broker, oldest first; only the first is ever on its way.
 
     `attempt` counts tries, so that what is known of an earlier one is ignored. `parked`: the broker cannot be reached,
@@ -102,8 +102,8 @@ class Process(msgspec.Struct, frozen=True):
     adopted: bool = False
     expired: bool = False
     watched: MissedWatches = MissedWatches()
-    asking: Asking | None = None
-    channels: Mapping[int, Channel] = {}
+    asking: ZooKeeperQuestion | None = None
+    channels: Mapping[int, ControllerChannel] = {}
     timers: Mapping[str, Timer] = {}
     paused: bool = False
     held: tuple[ScheduledEvent, ...] = ()
@@ -135,7 +135,7 @@ Link = tuple[int, int]
 """Two ends, the smaller id first; ZooKeeper is -1."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ControllerWaiter(msgspec.Struct, frozen=True):
     """Who waits for the controller's answer, and which process it is to come from."""
 
     asker: int
@@ -145,7 +145,7 @@ class Asked(msgspec.Struct, frozen=True):
     request: RequestReceived
 
 
-class Moment(msgspec.Struct, frozen=True):
+class WorldMoment(msgspec.Struct, frozen=True):
     """All of a World, to go back to: its attributes, and how the schedule and the journal, which go on, were then."""
 
     attributes: Mapping[str, object]
@@ -159,7 +159,7 @@ class Moment(msgspec.Struct, frozen=True):
 class World:
     """Processes by broker id; sessions by the broker they belong to; since when (µs) silent sessions are so."""
 
-    def __init__(self, assumptions: Assumptions, state: ServerState | None, network: Network) -> None:
+    def __init__(self, assumptions: TimingAssumptions, state: ServerState | None, network: Network) -> None:
         self.assumptions = assumptions
         self.network = network
         self.schedule: Schedule[ScheduledEvent] = Schedule()
@@ -170,11 +170,11 @@ class World:
         self.cuts: frozenset[Link] = frozenset()
         self.arrivals: dict[Link, int] = {}
         """When the newest message from one to another arrives: the next one does not overtake it."""
-        self.asked: dict[int, Asked] = {}
+        self.asked: dict[int, ControllerWaiter] = {}
         self.answers: dict[int, AnswerRequest] = {}
         self.controller: int | None = None
         """Who was elected last, as it says itself; None: nobody yet."""
-        self.journal: list[Record] = []
+        self.journal: list[JournalRecord] = []
         self._counted = 0
 
     @property
@@ -213,7 +213,7 @@ class World:
         if source != target:
             if self.is_cut(source, target):
                 return False
-            fate = self.network(Passage(self.next_number(), source, target, self.now_ms))
+            fate = self.network(MessagePassage(self.next_number(), source, target, self.now_ms))
             if fate.lost:
                 return False
             late_ms = fate.late_ms
@@ -223,12 +223,12 @@ class World:
         self.schedule.put(at_us, event)
         return True
 
-    def moment(self) -> Moment:
+    def moment(self) -> WorldMoment:
         schedule = self.schedule
-        return Moment(_copied(vars(self)), schedule.now_us, schedule.due, schedule.number, len(self.journal))
+        return WorldMoment(_copied(vars(self)), schedule.now_us, schedule.due, schedule.number, len(self.journal))
 
     @classmethod
-    def at(cls, moment: Moment) -> "World":
+    def at(cls, moment: WorldMoment) -> "World":
         world = cls.__new__(cls)
         vars(world).update(_copied(moment.attributes))
         world.schedule = Schedule(moment.now_us, moment.due, moment.scheduled)

@@ -18,8 +18,8 @@ from model.hosts.wire.fields import (
     FIXED,
     Add,
     Entity,
-    Field,
     Read,
+    WireField,
     Write,
     fields_of,
     length_of,
@@ -51,7 +51,7 @@ def _compiled(head: str, lines: Sequence[str], names: dict[str, object]) -> Any:
     return space["function"]
 
 
-def _runs(shape: type[Entity]) -> Iterator[tuple[bool, list[Field]]]:
+def _runs(shape: type[Entity]) -> Iterator[tuple[bool, list[WireField]]]:
     """The fields without tags, those of fixed width that follow each other in one list."""
     untagged = [field for field in fields_of(shape) if field.tag is None]
     for is_fixed, run in groupby(untagged, lambda field: field.kind in FIXED and not field.is_array):
@@ -61,7 +61,7 @@ def _runs(shape: type[Entity]) -> Iterator[tuple[bool, list[Field]]]:
             yield from ((False, [field]) for field in run)
 
 
-def _reads_array(field: Field) -> Read:
+def _reads_array(field: WireField) -> Read:
     read_length, is_nullable, name = length_of(field).read, field.is_nullable, field.name
     read_items = _reads_items(field)
 
@@ -76,7 +76,7 @@ def _reads_array(field: Field) -> Read:
     return read
 
 
-def _reads_items(field: Field) -> Callable[[bytes, int, int], tuple[tuple[Any, ...], int]]:
+def _reads_items(field: WireField) -> Callable[[bytes, int, int], tuple[tuple[Any, ...], int]]:
     fixed = FIXED.get(field.kind)
     if fixed is not None and fixed.read == "{}":
         size = struct.calcsize(fixed.code)
@@ -97,7 +97,7 @@ def _reads_items(field: Field) -> Callable[[bytes, int, int], tuple[tuple[Any, .
     return read_each
 
 
-def _writes_array(field: Field) -> Write:
+def _writes_array(field: WireField) -> Write:
     length_bytes, write_item = length_of(field).write, _writes_one(field._replace(is_array=False, is_nullable=False))
 
     def write(add: Add, items: Sequence[Any] | None) -> None:
@@ -111,7 +111,7 @@ def _writes_array(field: Field) -> Write:
 # One value, and a whole entity.
 
 
-def _reads_one(field: Field) -> Read:
+def _reads_one(field: WireField) -> Read:
     if field.is_array:
         return _reads_array(field)
     if field.shape is not None:
@@ -124,7 +124,7 @@ def _reads_one(field: Field) -> Read:
     return _compiled("data, at", lines, {"unpack": form.unpack_from})
 
 
-def _writes_one(field: Field) -> Write:
+def _writes_one(field: WireField) -> Write:
     if field.is_array:
         return _writes_array(field)
     if field.shape is not None:
@@ -180,7 +180,7 @@ def reader(shape: type[Entity]) -> Read:
     return _compiled("data, at", lines, names)
 
 
-def _tags(shape: type[Entity]) -> Mapping[int, Field]:
+def _tags(shape: type[Entity]) -> Mapping[int, WireField]:
     fields = {field.tag: field for field in fields_of(shape) if field.tag is not None}
     return dict(sorted(fields.items()))
 

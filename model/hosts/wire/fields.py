@@ -28,7 +28,7 @@ Write = Callable[[Add, Any], None]
 """Adds the bytes of a value. Raises ValueError, TypeError, AttributeError or struct.error where it does not fit."""
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """`kind` is Kafka's type, empty for an entity of `shape`; `default` is what a tag that is left out stands for."""
 
     name: str
@@ -42,18 +42,18 @@ class Field(NamedTuple):
 
 
 @cache
-def fields_of(shape: type[Entity]) -> tuple[Field, ...]:
+def fields_of(shape: type[Entity]) -> tuple[WireField, ...]:
     """In the order of the schema."""
     hints = typing.get_type_hints(shape)
     return tuple(_field(shape, field, hints[field.name]) for field in dataclasses.fields(shape))
 
 
-def _field(shape: type[Entity], field: dataclasses.Field[Any], hint: Any) -> Field:
+def _field(shape: type[Entity], field: dataclasses.Field[Any], hint: Any) -> WireField:
     hint, is_nullable = _unwrapped(hint)
     is_array = typing.get_origin(hint) is tuple
     inner = _unwrapped(typing.get_args(hint)[0])[0] if is_array else hint
     tag = cast("int | None", field.metadata.get("tag"))
-    return Field(
+    return WireField(
         field.name,
         field.metadata.get("kafka_type", ""),
         cast(Any, inner) if dataclasses.is_dataclass(inner) else None,
@@ -190,14 +190,14 @@ def _legacy(code: str) -> _Length:
 _COMPACT, _SHORT, _LONG = _compact(), _legacy("h"), _legacy("i")
 
 
-def length_of(field: Field) -> _Length:
+def length_of(field: WireField) -> _Length:
     """How the length of a string, of bytes or of an array is on the wire."""
     if field.is_flexible:
         return _COMPACT
     return _SHORT if field.kind == "string" and not field.is_array else _LONG
 
 
-def reads_bytes(field: Field) -> Read:
+def reads_bytes(field: WireField) -> Read:
     """Of a string or of bytes."""
     is_text, is_nullable, name, read_length = (
         field.kind == "string",
@@ -220,7 +220,7 @@ def reads_bytes(field: Field) -> Read:
     return read
 
 
-def writes_bytes(field: Field) -> Write:
+def writes_bytes(field: WireField) -> Write:
     """Of a string or of bytes."""
     is_nullable, name, length_bytes = field.is_nullable, field.name, length_of(field).write
 

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i32Timedelta
 
-from model.hosts.wire.fields import Entity, Field, fields_of
+from model.hosts.wire.fields import Entity, WireField, fields_of
 from model.hosts.wire.frames import Inflow, Intake, ServerLimits, write_frame
 from model.hosts.wire.messages import (
     API_VERSIONS_KEY,
@@ -113,7 +113,7 @@ class _Told:
             **{field.name: self._value(field, asked, known) for field in fields_of(shape) if field.tag is None}
         )
 
-    def _value(self, field: Field, asked: Entity, known: Known) -> object:
+    def _value(self, field: WireField, asked: Entity, known: Known) -> object:
         if field.is_array:
             return self._array(field, asked, known)
         if field.name in _VALUES:
@@ -125,7 +125,7 @@ class _Told:
             return MESSAGE
         return _unknown(field)
 
-    def _array(self, field: Field, asked: Entity, known: Known) -> tuple[Entity, ...] | None:
+    def _array(self, field: WireField, asked: Entity, known: Known) -> tuple[Entity, ...] | None:
         shape = field.shape
         if shape is None or self._version >= _NOT_EACH.get((self._key, field.name), self._version + 1):
             return ()
@@ -156,7 +156,7 @@ def _identity(asked: Any) -> Known:
     return {name: getattr(asked, name) for name in _IDENTITY if hasattr(asked, name)}
 
 
-def _unknown(field: Field) -> object:
+def _unknown(field: WireField) -> object:
     if isinstance(field.default, int | str):
         return field.default
     if field.is_nullable or field.kind in ("uuid", "datetime_i64"):

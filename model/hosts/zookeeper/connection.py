@@ -40,7 +40,7 @@ from model.hosts.zookeeper.requests import (
     MultiRead,
     watch_event,
 )
-from model.hosts.zookeeper.settings import Meter
+from model.hosts.zookeeper.settings import TrafficMeter
 from model.zookeeper import STAT, ZnodeChanged
 
 MAX_KEPT_BYTES = 64 << 20
@@ -169,7 +169,7 @@ class BufferedClient(ReadOnlyClient):
     buffered = True
 
     def __init__(
-        self, *, on_events: OnEvents, meter: Meter, sasl_options: dict[str, str] | None = None, **options: Any
+        self, *, on_events: OnEvents, meter: TrafficMeter, sasl_options: dict[str, str] | None = None, **options: Any
     ) -> None:
         super().__init__(sasl_options=sasl_options, **options)
         retry = self._conn_retry.copy()
@@ -190,7 +190,7 @@ class BufferedConnection(ConnectionHandler):
     """kazoo's connection thread with bulk reads and writes; the unexpected ends the connection, not the thread."""
 
     def __init__(
-        self, client: Any, sleeper: Any, logger: Any, sasl_options: Any, on_events: OnEvents, meter: Meter
+        self, client: Any, sleeper: Any, logger: Any, sasl_options: Any, on_events: OnEvents, meter: TrafficMeter
     ) -> None:
         super().__init__(client, sleeper, logger=logger, sasl_options=sasl_options)
         self.on_events = on_events

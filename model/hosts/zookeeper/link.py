@@ -37,8 +37,8 @@ from kazoo.protocol.states import KeeperState
 from model.hosts.tls import is_refused_for_good, why_tls_failed
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
 from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperAuthFailed, ZooKeeperUnavailable, ZooKeeperUnsupported
-from model.hosts.zookeeper.requests import Request
-from model.hosts.zookeeper.settings import Meter, Settings, hosts_of
+from model.hosts.zookeeper.requests import ZooKeeperRequest
+from model.hosts.zookeeper.settings import TrafficMeter, ZooKeeperSettings, hosts_of
 
 
 class LastReason(logging.Handler):
@@ -163,11 +163,15 @@ class PendingAnswer(Protocol):
     def get(self, block: bool = True, timeout: float | None = None) -> object: ...
 
 
-class Link:
+class KazooLink:
     """A kazoo client with its thread. `on_change` gets the link and kazoo's KeeperState, on kazoo's thread."""
 
     def __init__(
-        self, settings: Settings, on_events: OnEvents, on_change: Callable[["Link", str], None], meter: Meter
+        self,
+        settings: ZooKeeperSettings,
+        on_events: OnEvents,
+        on_change: Callable[["KazooLink", str], None],
+        meter: TrafficMeter,
     ) -> None:
         self.lacks = missing_internals()
         self._settings, self._meter = settings, meter
@@ -201,7 +205,7 @@ class Link:
             with contextlib.suppress(Exception):  # a client that is given up may fail in any way it likes
                 step()
 
-    def submit(self, request: Request) -> PendingAnswer:
+    def submit(self, request: ZooKeeperRequest) -> PendingAnswer:
         """Send a request; PermissionError for anything but a read."""
         answer = self._client.handler.async_result()
         self._client._call(request, answer)
@@ -270,7 +274,7 @@ def _ignore(*_: object) -> None:
     """What a retired link still reports concerns nobody."""
 
 
-def client_options(settings: Settings) -> dict[str, Any]:
+def client_options(settings: ZooKeeperSettings) -> dict[str, Any]:
     """kazoo's keyword arguments."""
     options: dict[str, Any] = {
         "hosts": settings.address,
@@ -287,13 +291,13 @@ def client_options(settings: Settings) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RequestRefused:
     """The server answered one request with an error code (ZooKeeper's `KeeperException.Code`)."""
 
     code: int
 
 
-def ask(link: Link, request: Request, timeout_s: float) -> object:
+def ask(link: KazooLink, request: ZooKeeperRequest, timeout_s: float) -> object:
     """Send one request; returns its answer or a Refusal.
 
     Raises ZooKeeperAuthFailed, ZooKeeperUnsupported, or ZooKeeperUnavailable when the connection breaks or
@@ -302,7 +306,9 @@ def ask(link: Link, request: Request, timeout_s: float) -> object:
     return _wait(link, link.submit(request), timeout_s)
 
 
-def ask_many(link: Link, requests: Iterable[Request], window: Callable[[], int], timeout_s: float) -> Iterator[object]:
+def ask_many(
+    link: KazooLink, requests: Iterable[ZooKeeperRequest], window: Callable[[], int], timeout_s: float
+) -> Iterator[object]:
     """Send requests with at most `window` of them unanswered just then; yields answers as `ask` does, in order."""
     flying: deque[PendingAnswer] = deque()
     for request in requests:
@@ -313,7 +319,7 @@ def ask_many(link: Link, requests: Iterable[Request], window: Callable[[], int],
         yield _wait(link, flying.popleft(), timeout_s)
 
 
-def _got(link: Link, answer: PendingAnswer, timeout_s: float) -> object:
+def _got(link: KazooLink, answer: PendingAnswer, timeout_s: float) -> object:
     """A long answer over a slow link takes its time, and would take no less if it were asked for again."""
     while True:
         pieces = link.pieces
@@ -324,7 +330,7 @@ def _got(link: Link, answer: PendingAnswer, timeout_s: float) -> object:
                 raise
 
 
-def _wait(link: Link, answer: PendingAnswer, timeout_s: float) -> object:
+def _wait(link: KazooLink, answer: PendingAnswer, timeout_s: float) -> object:
     try:
         return _got(link, answer, timeout_s)
     except KazooTimeoutError:
@@ -338,6 +344,6 @@ def _wait(link: Link, answer: PendingAnswer, timeout_s: float) -> object:
     except (ConnectionLoss, SessionExpiredError):
         raise ZooKeeperUnavailable(link.reason or f"{link.address}: the connection was lost") from None
     except ZookeeperError as error:
-        return Refusal(int(getattr(error, "code", 0)))
+        return RequestRefused(int(getattr(error, "code", 0)))
     except (ValueError, LookupError, RuntimeError, struct.error) as error:
         raise ZooKeeperUnavailable(f"{link.address}: the answer is garbled: {error}") from None

@@ -12,7 +12,7 @@ from model.hosts.zookeeper.settings import Usage
 from model.zookeeper import Children, Stat, Unread, Znode, ZnodeChanged
 
 
-class Server(msgspec.Struct, frozen=True):
+class ServerInfo(msgspec.Struct, frozen=True):
     """The server behind the present connection and what it can do (an ensemble may be mixed)."""
 
     address: str
@@ -52,7 +52,7 @@ class Connected(msgspec.Struct, frozen=True):
     epoch: int
     session_id: int
     session_timeout_ms: int
-    server: Server
+    server: ServerInfo
     zxid: int
     since_ms: int
     is_new_session: bool
@@ -70,7 +70,7 @@ class Suspended(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Lost(msgspec.Struct, frozen=True):
+class SessionGone(msgspec.Struct, frozen=True):
     """The session expired or was given up; a new one is being made. `since_ms` is when the connection went."""
 
     since_ms: int
@@ -89,7 +89,7 @@ class Closed(msgspec.Struct, frozen=True):
     reason: str = "closed"
 
 
-ConnectionState = Connecting | Connected | Suspended | Lost | AuthFailed | Closed
+ConnectionState = Connecting | Connected | Suspended | SessionGone | AuthFailed | Closed
 
 
 OnEvents = Callable[[Sequence[ZnodeChanged]], None]
@@ -180,7 +180,7 @@ class ReadsZnodes(Protocol):
         ...
 
     def watch_recursive(self, path: str) -> None:
-        """Report every change at and under `path` until the connection ends. Needs `Server.has_add_watch`."""
+        """Report every change at and under `path` until the connection ends. Needs `ServerInfo.has_add_watch`."""
         ...
 
     def rearm(

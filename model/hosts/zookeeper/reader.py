@@ -11,7 +11,7 @@ from typing import cast
 import msgspec
 
 from model.hosts.zookeeper.connection import MAX_KEPT_BYTES, SHORT_BYTES
-from model.hosts.zookeeper.link import Link, Refusal, ask, ask_many
+from model.hosts.zookeeper.link import KazooLink, RequestRefused, ask, ask_many
 from model.hosts.zookeeper.protocol import (
     Connected,
     ConnectionState,
@@ -27,13 +27,13 @@ from model.hosts.zookeeper.requests import (
     GetData,
     MultiOp,
     MultiRead,
-    Request,
     SetWatches,
     Sync,
+    ZooKeeperRequest,
     unread,
 )
 from model.hosts.zookeeper.session import Session
-from model.hosts.zookeeper.settings import Settings, Turnstile, Usage
+from model.hosts.zookeeper.settings import Turnstile, Usage, ZooKeeperSettings
 from model.zookeeper import (
     Children,
     Missing,
@@ -61,7 +61,12 @@ class ZooKeeperReader:
     """A read-only session with an ensemble (see `ReadsZnodes`); ends with `close`."""
 
     def __init__(
-        self, settings: Settings, *, on_events: OnEvents, on_state: OnState, pace: Callable[[int], None] | None = None
+        self,
+        settings: ZooKeeperSettings,
+        *,
+        on_events: OnEvents,
+        on_state: OnState,
+        pace: Callable[[int], None] | None = None,
     ) -> None:
         self._chroot = settings.chroot
         self._timeout_s = settings.request_timeout_ms / 1000
@@ -73,7 +78,12 @@ class ZooKeeperReader:
 
     @classmethod
     def open(
-        cls, settings: Settings, *, on_events: OnEvents, on_state: OnState, pace: Callable[[int], None] | None = None
+        cls,
+        settings: ZooKeeperSettings,
+        *,
+        on_events: OnEvents,
+        on_state: OnState,
+        pace: Callable[[int], None] | None = None,
     ) -> "ZooKeeperReader":
         """Start connecting and return at once; `pace` is called with a number of reads before they are sent."""
         reader = cls(settings, on_events=on_events, on_state=on_state, pace=pace)
@@ -157,13 +167,13 @@ class ZooKeeperReader:
         skip = len(self._chroot)
         self._on_events([msgspec.structs.replace(event, path=event.path[skip:] or "/") for event in events])
 
-    def _demand(self, link: Link, request: Request) -> None:
+    def _demand(self, link: KazooLink, request: ZooKeeperRequest) -> None:
         answer = ask(link, request, self._timeout_s)
-        if isinstance(answer, Refusal):
+        if isinstance(answer, RequestRefused):
             name = type(request).__name__
             raise ZooKeeperUnavailable(f"{link.address}: the server refused {name} (error {answer.code})")
 
-    def _one(self, path: str, request: Request) -> object:
+    def _one(self, path: str, request: ZooKeeperRequest) -> object:
         link, _ = self._session.connected()
         self._take_turn(1, 1)
         try:
@@ -171,16 +181,20 @@ class ZooKeeperReader:
         except ZooKeeperUnavailable as error:
             error.unread = (path,)
             raise
-        return unread(path, answer.code) if isinstance(answer, Refusal) else answer
+        return unread(path, answer.code) if isinstance(answer, RequestRefused) else answer
 
     def _many(
-        self, paths: Sequence[str], op: MultiOp | None, single: Callable[[str, str, bool], Request], watch: bool
+        self,
+        paths: Sequence[str],
+        op: MultiOp | None,
+        single: Callable[[str, str, bool], ZooKeeperRequest],
+        watch: bool,
     ) -> Iterator[Sequence[object]]:
         """Answers in the order of `paths`, as many at a time as were asked for together; without `op` one by one."""
         link, state = self._session.connected()
         if op is not None and state.server.has_multi_read and not watch:
             batches = list(_batches(paths, MULTI_READ_BATCH))
-            requests: Iterator[Request] = (MultiRead(self._chroot, op, batch) for batch in batches)
+            requests: Iterator[ZooKeeperRequest] = (MultiRead(self._chroot, op, batch) for batch in batches)
             window = MULTI_READ_WINDOW
         else:
             batches = [(path,) for path in paths]
@@ -195,12 +209,14 @@ class ZooKeeperReader:
             except ZooKeeperUnavailable as error:
                 error.unread = batch
                 raise
-            if isinstance(reply, Refusal):
+            if isinstance(reply, RequestRefused):
                 yield [unread(path, reply.code) for path in batch]
             else:
                 yield reply if isinstance(reply, Sequence) else [reply]
 
-    def _paced(self, requests: Iterator[Request], batches: Sequence[tuple[str, ...]], most: int) -> Iterator[Request]:
+    def _paced(
+        self, requests: Iterator[ZooKeeperRequest], batches: Sequence[tuple[str, ...]], most: int
+    ) -> Iterator[ZooKeeperRequest]:
         for request, batch in zip(requests, batches, strict=True):
             self._take_turn(len(batch), most)
             yield request

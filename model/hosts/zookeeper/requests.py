@@ -52,7 +52,7 @@ _BYTES = "latin-1"
 _LAST_OP = _OP.pack(-1, True, -1)
 
 
-class Request(Protocol):
+class ZooKeeperRequest(Protocol):
     """What kazoo needs of a request."""
 
     type: ClassVar[int]

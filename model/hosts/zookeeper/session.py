@@ -20,22 +20,22 @@ import msgspec
 from kazoo.protocol.states import KeeperState  # pyright: ignore[reportMissingTypeStubs]
 
 from model.hosts.zookeeper import protocol
-from model.hosts.zookeeper.link import Link, Refusal, ask
+from model.hosts.zookeeper.link import KazooLink, RequestRefused, ask
 from model.hosts.zookeeper.protocol import (
     AuthFailed,
     Closed,
     Connected,
     Connecting,
     ConnectionState,
-    Lost,
-    Server,
+    ServerInfo,
+    SessionGone,
     Suspended,
     Wiped,
     ZooKeeperUnavailable,
     ZooKeeperUnsupported,
 )
 from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
-from model.hosts.zookeeper.settings import Meter, Settings, hosts_of
+from model.hosts.zookeeper.settings import TrafficMeter, ZooKeeperSettings, hosts_of
 from model.zookeeper import Children, Missing
 
 FIRST_WITH_MULTI_READ = (3, 6, 0)
@@ -53,8 +53,8 @@ class MultiReadLost(ZooKeeperUnavailable):
 
 
 def survey(
-    link: Link, chroot: str, timeout_s: float, *, try_multi_read: bool, try_it_on_unknown: bool
-) -> tuple[Server, str]:
+    link: KazooLink, chroot: str, timeout_s: float, *, try_multi_read: bool, try_it_on_unknown: bool
+) -> tuple[ServerInfo, str]:
     """The server and a warning about the chroot, empty if it is there.
 
     Raises what `ask` raises, and MultiReadRefused or MultiReadLost when MultiRead was tried in vain.
@@ -70,7 +70,7 @@ def survey(
         if try_multi_read and version is None and not link.is_refused:
             raise MultiReadLost(str(error)) from None
         raise
-    server = Server(
+    server = ServerInfo(
         address=link.address,
         version=version,
         mode="read-only" if link.is_read_only else mode,
@@ -81,7 +81,7 @@ def survey(
     return server, _chroot_warning(link, chroot, timeout_s) if is_missing else ""
 
 
-def _srvr(link: Link) -> tuple[tuple[int, int, int] | None, str]:
+def _srvr(link: KazooLink) -> tuple[tuple[int, int, int] | None, str]:
     try:
         text = link.four_letters(b"srvr", _FOUR_LETTER_TIMEOUT_S)
     except (OSError, ValueError):
@@ -91,13 +91,13 @@ def _srvr(link: Link) -> tuple[tuple[int, int, int] | None, str]:
     return numbers, mode[1] if mode else ""
 
 
-def _is_missing(link: Link, chroot: str, timeout_s: float, *, multi: bool) -> bool:
+def _is_missing(link: KazooLink, chroot: str, timeout_s: float, *, multi: bool) -> bool:
     request = MultiRead(chroot, MultiOp.GET_DATA, ("/",)) if multi else GetData(chroot, "/")
     answer = ask(link, request, timeout_s)
-    return answer == [Missing("/")] or answer == Refusal(NO_NODE)
+    return answer == [Missing("/")] or answer == RequestRefused(NO_NODE)
 
 
-def _chroot_warning(link: Link, chroot: str, timeout_s: float) -> str:
+def _chroot_warning(link: KazooLink, chroot: str, timeout_s: float) -> str:
     root = ask(link, GetChildren2("", "/"), timeout_s)
     names = ", ".join(sorted(root.names)[:8]) if isinstance(root, Children) else ""
     return f"chroot {chroot} does not exist on {link.address}" + (f"; its root has: {names}" if names else "")
@@ -117,14 +117,14 @@ class _BehindError(Exception):
 class Session:
     """The present link, how it stands, and the thread that looks after it."""
 
-    def __init__(self, settings: Settings, on_events: protocol.OnEvents, on_state: protocol.OnState) -> None:
+    def __init__(self, settings: ZooKeeperSettings, on_events: protocol.OnEvents, on_state: protocol.OnState) -> None:
         self._settings = settings
         self._on_events = on_events
         self._on_state = on_state
-        self._changes: queue.SimpleQueue[tuple[Link, str, int]] = queue.SimpleQueue()
+        self._changes: queue.SimpleQueue[tuple[KazooLink, str, int]] = queue.SimpleQueue()
         self._condition = threading.Condition()
         self._state: ConnectionState = Connecting(_now_ms())
-        self.meter = Meter()
+        self.meter = TrafficMeter()
         self._link = self._new_link()
         self._started_s = 0.0
         self._patience_ends_s = 0.0
@@ -150,7 +150,7 @@ class Session:
         self._link.start()
         threading.Thread(target=self._look_after, name="zookeeper-session", daemon=True).start()
 
-    def connected(self) -> tuple[Link, Connected]:
+    def connected(self) -> tuple[KazooLink, Connected]:
         """The link to read from; raises the error that says why there is none."""
         link, state = self._link, self._state
         if not isinstance(state, Connected):
@@ -173,10 +173,10 @@ class Session:
             link = self._link
         link.retire().join(timeout_s)
 
-    def _new_link(self) -> Link:
-        return Link(self._settings, self._on_events, self._note, self.meter)
+    def _new_link(self) -> KazooLink:
+        return KazooLink(self._settings, self._on_events, self._note, self.meter)
 
-    def _note(self, link: Link, keeper_state: str) -> None:
+    def _note(self, link: KazooLink, keeper_state: str) -> None:
         """On kazoo's thread, before it forgets an expired session's zxid."""
         self._changes.put((link, keeper_state, link.last_zxid))
 
@@ -195,25 +195,25 @@ class Session:
             except Exception:
                 _LOGGER.exception("the ZooKeeper session's keeper stumbled")
 
-    def _next_change(self) -> tuple[Link, str, int] | None:
+    def _next_change(self) -> tuple[KazooLink, str, int] | None:
         try:
             return self._changes.get(timeout=_TICK_S)
         except queue.Empty:
             return None
 
-    def _follow(self, change: tuple[Link, str, int] | None) -> None:
+    def _follow(self, change: tuple[KazooLink, str, int] | None) -> None:
         if change is None or change[0] is not self._link:
             return
         link, keeper_state, zxid = change
         self._seen_zxid = max(self._seen_zxid, zxid)
         if keeper_state in (KeeperState.EXPIRED_SESSION, KeeperState.CLOSED):
-            self._fell(Lost, link.reason)
+            self._fell(SessionGone, link.reason)
         elif keeper_state == KeeperState.CONNECTING and isinstance(self._state, Connected):
             self._fell(Suspended, link.reason)
 
-    def _fell(self, kind: type[Suspended | Lost], reason: str) -> None:
+    def _fell(self, kind: type[Suspended | SessionGone], reason: str) -> None:
         self._be_patient()
-        since_ms = self._state.since_ms if isinstance(self._state, Suspended | Lost) else _now_ms()
+        since_ms = self._state.since_ms if isinstance(self._state, Suspended | SessionGone) else _now_ms()
         self._publish(kind(since_ms, reason))
 
     def _be_patient(self) -> None:
@@ -234,7 +234,7 @@ class Session:
         if not isinstance(self._state, Connected) and time.monotonic() > self._patience_ends_s:
             self._lose_patience()
 
-    def _greet(self, link: Link) -> None:
+    def _greet(self, link: KazooLink) -> None:
         try:
             self._publish(self._welcome(link))
         except MultiReadRefused:
@@ -255,12 +255,14 @@ class Session:
         if not isinstance(state, Connected) and reason not in ("", state.reason):
             self._publish(msgspec.structs.replace(state, reason=reason))
 
-    def _welcome(self, link: Link) -> Connected:
+    def _welcome(self, link: KazooLink) -> Connected:
         timeout_s = self._settings.request_timeout_ms / 1000
         session_id, seen = link.session_id, self._seen_zxid
         is_new_session = session_id != self._session_id
         # A new session may land on a follower that lags behind what we saw; after a sync only other data is older.
-        has_caught_up = is_new_session and seen > 0 and not isinstance(ask(link, Sync("", "/"), timeout_s), Refusal)
+        has_caught_up = (
+            is_new_session and seen > 0 and not isinstance(ask(link, Sync("", "/"), timeout_s), RequestRefused)
+        )
         server, warning = survey(
             link,
             self._settings.chroot,
@@ -292,7 +294,7 @@ class Session:
 
     def _replace(self, reason: str) -> None:
         old = self._link
-        self._fell(Lost, reason)
+        self._fell(SessionGone, reason)
         with self._condition:
             if not _is_final(self._state):
                 self._link = self._new_link()
@@ -327,5 +329,5 @@ def _unavailable(state: ConnectionState) -> protocol.ZooKeeperUnavailable:
             return protocol.ZooKeeperUnavailable("connected just now")
         case Connecting(_, reason):
             return protocol.ZooKeeperUnavailable(reason or "not connected yet")
-        case Suspended(_, reason) | Lost(_, reason):
+        case Suspended(_, reason) | SessionGone(_, reason):
             return protocol.ZooKeeperUnavailable(reason or "the connection was lost")

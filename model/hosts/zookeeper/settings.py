@@ -107,7 +107,7 @@ class Usage(msgspec.Struct, frozen=True):
     """So many times a session was resumed by a server that knew less than the session had seen."""
 
 
-class Meter:
+class TrafficMeter:
     """Written by the connection's thread; read by anyone."""
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -219,7 +219,7 @@ class Sasl(msgspec.Struct, frozen=True):
         return f"Sasl(mechanism={self.mechanism!r}, username={self.username!r}, password='***')"
 
 
-class Settings(msgspec.Struct, frozen=True):
+class ZooKeeperSettings(msgspec.Struct, frozen=True):
     """One ensemble. Raises ValueError, as one line, for what can't be an address or a chroot."""
 
     address: str

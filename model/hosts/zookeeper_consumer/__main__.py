@@ -21,7 +21,7 @@ import msgspec
 from model.consumers.zookeeper_groups.member_state import MemberSettings, new_consumer_id
 from model.hosts.process import without_hypothesis
 from model.hosts.zookeeper.protocol import ZooKeeperError
-from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 
 with without_hypothesis():
     from model.hosts.zookeeper_consumer.zookeeper_consumer import (

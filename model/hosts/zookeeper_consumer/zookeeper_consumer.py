@@ -22,7 +22,7 @@ from model.consumers.zookeeper_groups.events_and_commands import Command
 from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, new_member
 from model.hosts.background import BackgroundTasks, tell_failure
 from model.hosts.writing_session import SuccessiveSessions
-from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.znodes.cluster import decode_broker
 from model.znodes.paths import BROKER_IDS
 from model.znodes.payload import UnusablePayloadError

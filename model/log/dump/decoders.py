@@ -46,11 +46,11 @@ class UnreadableError(ValueError):
 
 
 @dataclass(frozen=True)
-class Field:
+class RecordField:
     """A field, and the versions that have it."""
 
     name: str
-    type: "str | tuple[Field, ...]"
+    type: "str | tuple[RecordField, ...]"
     """`int8` to `int64`, `string` or `bytes`; or of an array's elements, the type or the fields."""
     first: int = 0
     last: int = _NEWEST
@@ -58,17 +58,17 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Schema:
+class MessageSchema:
     """The fields of a message in order, and its versions: those from 0 to `newest`, flexible from one of them on."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[RecordField, ...]
     newest: int
     flexible_from: int = _NEWEST
 
 
-def read(data: bytes, schema: Schema) -> tuple[int, Fields]:
+def read(data: bytes, schema: MessageSchema) -> tuple[int, Fields]:
     """The version, which the first two bytes tell, and the fields. Raises UnreadableError."""
-    (version,) = _Reader(data[:2], is_flexible=False).fields((Field("version", "int16"),), 0).values()
+    (version,) = _Reader(data[:2], is_flexible=False).fields((RecordField("version", "int16"),), 0).values()
     if not isinstance(version, int) or not 0 <= version <= schema.newest:
         raise UnreadableError(f"version {version} is not known")
     return version, _Reader(data[2:], version >= schema.flexible_from).fields(schema.fields, version)
@@ -82,7 +82,7 @@ class _Reader:
         self._is_flexible = is_flexible
         self._at = 0
 
-    def fields(self, fields: tuple[Field, ...], version: int) -> Fields:
+    def fields(self, fields: tuple[RecordField, ...], version: int) -> Fields:
         found = {field.name: self._field(field, version) for field in fields if field.first <= version <= field.last}
         if self._is_flexible:
             for _ in range(self._unsigned_varint()):  # tagged fields, passed over
@@ -90,7 +90,7 @@ class _Reader:
                 self._take(self._unsigned_varint())
         return found
 
-    def _field(self, field: Field, version: int) -> Value:
+    def _field(self, field: RecordField, version: int) -> Value:
         if not field.is_array:
             return self._one(field.type, version)
         count = self._length("int32")
@@ -98,7 +98,7 @@ class _Reader:
             raise UnreadableError(f"an array of {count:,}, {len(self._data) - self._at:,} bytes are left")
         return [self._one(field.type, version) for _ in range(count)] if count >= 0 else None
 
-    def _one(self, kind: str | tuple[Field, ...], version: int) -> Value:
+    def _one(self, kind: str | tuple[RecordField, ...], version: int) -> Value:
         if isinstance(kind, tuple):
             return self.fields(kind, version)
         if kind in _NUMBERS:
@@ -131,67 +131,71 @@ class _Reader:
         return taken
 
 
-_PARTITIONS = (Field("topic", "string"), Field("partitions", "int32", is_array=True))
+_PARTITIONS = (RecordField("topic", "string"), RecordField("partitions", "int32", is_array=True))
 
-OFFSET_COMMIT_KEY = Schema((Field("group", "string"), Field("topic", "string"), Field("partition", "int32")), newest=1)
-OFFSET_COMMIT_VALUE = Schema(
+OFFSET_COMMIT_KEY = MessageSchema(
+    (RecordField("group", "string"), RecordField("topic", "string"), RecordField("partition", "int32")), newest=1
+)
+OFFSET_COMMIT_VALUE = MessageSchema(
     (
-        Field("offset", "int64"),
-        Field("leaderEpoch", "int32", first=3),
-        Field("metadata", "string"),
-        Field("commitTimestamp", "int64"),
-        Field("expireTimestamp", "int64", first=1, last=1),
+        RecordField("offset", "int64"),
+        RecordField("leaderEpoch", "int32", first=3),
+        RecordField("metadata", "string"),
+        RecordField("commitTimestamp", "int64"),
+        RecordField("expireTimestamp", "int64", first=1, last=1),
     ),
     newest=4,
     flexible_from=4,
 )
 
-GROUP_METADATA_KEY = Schema((Field("group", "string"),), newest=2)
+GROUP_METADATA_KEY = MessageSchema((RecordField("group", "string"),), newest=2)
 _MEMBER = (
-    Field("memberId", "string"),
-    Field("groupInstanceId", "string", first=3),
-    Field("clientId", "string"),
-    Field("clientHost", "string"),
-    Field("rebalanceTimeout", "int32", first=1),
-    Field("sessionTimeout", "int32"),
-    Field("subscription", "bytes"),
-    Field("assignment", "bytes"),
+    RecordField("memberId", "string"),
+    RecordField("groupInstanceId", "string", first=3),
+    RecordField("clientId", "string"),
+    RecordField("clientHost", "string"),
+    RecordField("rebalanceTimeout", "int32", first=1),
+    RecordField("sessionTimeout", "int32"),
+    RecordField("subscription", "bytes"),
+    RecordField("assignment", "bytes"),
 )
-GROUP_METADATA_VALUE = Schema(
+GROUP_METADATA_VALUE = MessageSchema(
     (
-        Field("protocolType", "string"),
-        Field("generation", "int32"),
-        Field("protocol", "string"),
-        Field("leader", "string"),
-        Field("currentStateTimestamp", "int64", first=2),
-        Field("members", _MEMBER, is_array=True),
+        RecordField("protocolType", "string"),
+        RecordField("generation", "int32"),
+        RecordField("protocol", "string"),
+        RecordField("leader", "string"),
+        RecordField("currentStateTimestamp", "int64", first=2),
+        RecordField("members", _MEMBER, is_array=True),
     ),
     newest=4,
     flexible_from=4,
 )
 
-CONSUMER_SUBSCRIPTION = Schema(
+CONSUMER_SUBSCRIPTION = MessageSchema(
     (
-        Field("topics", "string", is_array=True),
-        Field("userData", "bytes"),
-        Field("ownedPartitions", _PARTITIONS, first=1, is_array=True),
-        Field("generationId", "int32", first=2),
-        Field("rackId", "string", first=3),
+        RecordField("topics", "string", is_array=True),
+        RecordField("userData", "bytes"),
+        RecordField("ownedPartitions", _PARTITIONS, first=1, is_array=True),
+        RecordField("generationId", "int32", first=2),
+        RecordField("rackId", "string", first=3),
     ),
     newest=3,
 )
-CONSUMER_ASSIGNMENT = Schema((Field("assignedPartitions", _PARTITIONS, is_array=True), Field("userData", "bytes")), 3)
+CONSUMER_ASSIGNMENT = MessageSchema(
+    (RecordField("assignedPartitions", _PARTITIONS, is_array=True), RecordField("userData", "bytes")), 3
+)
 
-TRANSACTION_KEY = Schema((Field("transactionalId", "string"),), newest=0)
-TRANSACTION_VALUE = Schema(
+TRANSACTION_KEY = MessageSchema((RecordField("transactionalId", "string"),), newest=0)
+TRANSACTION_VALUE = MessageSchema(
     (
-        Field("producerId", "int64"),
-        Field("producerEpoch", "int16"),
-        Field("transactionTimeoutMs", "int32"),
-        Field("transactionStatus", "int8"),
-        Field("transactionPartitions", _PARTITIONS, is_array=True),
-        Field("transactionLastUpdateTimestampMs", "int64"),
-        Field("transactionStartTimestampMs", "int64"),
+        RecordField("producerId", "int64"),
+        RecordField("producerEpoch", "int16"),
+        RecordField("transactionTimeoutMs", "int32"),
+        RecordField("transactionStatus", "int8"),
+        RecordField("transactionPartitions", _PARTITIONS, is_array=True),
+        RecordField("transactionLastUpdateTimestampMs", "int64"),
+        RecordField("transactionStartTimestampMs", "int64"),
     ),
     newest=1,
     flexible_from=1,
@@ -219,7 +223,7 @@ _GROUP_SCHEMAS = {
 }
 
 
-class Decoder(StrEnum):
+class LogDecoder(StrEnum):
     """What the records of a log are, named as the option that says so."""
 
     OFFSETS = "offsets"
@@ -227,7 +231,7 @@ class Decoder(StrEnum):
     CLUSTER_METADATA = "cluster-metadata"
 
 
-def decode(decoder: Decoder, record: Record) -> Decoded:
+def decode(decoder: LogDecoder, record: Record) -> Decoded:
     """Key and payload; what cannot be read is told in place of the key."""
     try:
         return _DECODED[decoder](record)
@@ -235,7 +239,7 @@ def decode(decoder: Decoder, record: Record) -> Decoded:
         return f"Error at offset {record.offset}, skipping. {error}", None
 
 
-def decoded_bytes(decoder: Decoder, record: Record) -> tuple[bytes | None, bytes | None]:
+def decoded_bytes(decoder: LogDecoder, record: Record) -> tuple[bytes | None, bytes | None]:
     """Key and payload as DumpLogSegments prints them."""
     key, payload = decode(decoder, record)
     return _bytes(key), _bytes(payload)
@@ -297,7 +301,7 @@ def _offsets(record: Record) -> Decoded:
     return key, {"version": str(version), "data": fields}
 
 
-def _embedded(encoded: Value, schema: Schema) -> Value:
+def _embedded(encoded: Value, schema: MessageSchema) -> Value:
     """A client's own message, or its bytes as they are: brokers do not look at it."""
     try:
         return read(base64.b64decode(str(encoded or "")), schema)[1]
@@ -335,10 +339,10 @@ def _cluster_metadata(record: Record) -> Decoded:
     return None, {"type": found.schema.type_name, "version": found.version, "data": as_json(found.fields)}
 
 
-_DECODED: Mapping[Decoder, Callable[[Record], Decoded]] = {
-    Decoder.OFFSETS: _offsets,
-    Decoder.TRANSACTION_LOG: _transaction_log,
-    Decoder.CLUSTER_METADATA: _cluster_metadata,
+_DECODED: Mapping[LogDecoder, Callable[[Record], Decoded]] = {
+    LogDecoder.OFFSETS: _offsets,
+    LogDecoder.TRANSACTION_LOG: _transaction_log,
+    LogDecoder.CLUSTER_METADATA: _cluster_metadata,
 }
 
 

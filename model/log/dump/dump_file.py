@@ -15,24 +15,24 @@ from struct import Struct
 import msgspec
 
 from model.log.checkpoints import INT32, INT64, whole_number
-from model.log.dump.decoders import Decoder, Fields, control_text, decode
+from model.log.dump.decoders import Fields, LogDecoder, control_text, decode
 from model.log.dump.facts import (
     CODEC_NAMES,
     DumpOptions,
     EpochStart,
     Fact,
+    FileKind,
     FileName,
-    Kind,
     Line,
     Part,
     PartitionOffset,
     ProducerState,
-    Property,
+    PropertyLine,
     Remark,
 )
 from model.log.dump.index_files import index_facts, transaction_index_entries
 from model.log.dump.salvage import batches_past_damage, header_damage
-from model.log.records import Damage, DamageKind, Record, RecordBatch, SegmentFile, Source, records_of
+from model.log.records import ByteSource, Damage, DamageKind, Record, RecordBatch, SegmentFile, records_of
 from model.log.records.batch import crc32c
 from model.log.records.layout import CODEC_MASK
 from model.metadata_log.decoder import java_text
@@ -43,7 +43,7 @@ Contents = Text | Fields
 """The same, or what a decoder found."""
 
 
-class Batch(Fact, frozen=True, tag="batch"):
+class BatchFact(Fact, frozen=True, tag="batch"):
     """An entry's header. Of a compressed v0 or v1 set, the base offset is its last one and the count is -1."""
 
     position: int
@@ -82,7 +82,7 @@ class RecordKept(Fact, frozen=True, tag="record", omit_defaults=True):
     headers: tuple[tuple[Text, Text], ...] = ()
 
 
-def log_facts(source: Source, options: DumpOptions) -> Iterator[Fact | Damage | Remark]:
+def log_facts(source: ByteSource, options: DumpOptions) -> Iterator[Fact | Damage | Remark]:
     """Every batch, and with `deep` its records; damage after what it is about."""
     for part in batches_past_damage(source):
         if isinstance(part, Damage):
@@ -91,8 +91,8 @@ def log_facts(source: Source, options: DumpOptions) -> Iterator[Fact | Damage | 
             yield from _batch(source, *part, options)
 
 
-def _batch(source: Source, batch: RecordBatch, crc_valid: bool, options: DumpOptions) -> Iterator[Fact | Damage]:
-    yield Batch(
+def _batch(source: ByteSource, batch: RecordBatch, crc_valid: bool, options: DumpOptions) -> Iterator[Fact | Damage]:
+    yield BatchFact(
         position=batch.position,
         size=batch.size,
         magic=batch.magic,
@@ -136,7 +136,7 @@ def _record(record: Record, batch: RecordBatch, options: DumpOptions) -> RecordK
     )
 
 
-def _contents(record: Record, decoder: Decoder | None) -> tuple[Contents, Contents]:
+def _contents(record: Record, decoder: LogDecoder | None) -> tuple[Contents, Contents]:
     return (_text(record.key), _text(record.value)) if decoder is None else decode(decoder, record)
 
 
@@ -155,7 +155,7 @@ _PRODUCER = Struct(">qhiqiqiq")
 _PRODUCERS_AT_ONCE = 1024
 
 
-def snapshot_producers(source: Source) -> Iterator[ProducerState | Damage]:
+def snapshot_producers(source: ByteSource) -> Iterator[ProducerState | Damage]:
     """The producers, as many as are there whole; then what is wrong with the file (`ProducerStateManager` 3.9)."""
     head = source.read(0, _HEADER.size)
     if len(head) < _HEADER.size:
@@ -183,7 +183,7 @@ _PIECE = 1 << 16
 _LONGEST_LINE = 1 << 16
 
 
-def offset_checkpoint(source: Source) -> Iterator[Fact | Damage]:
+def offset_checkpoint(source: ByteSource) -> Iterator[Fact | Damage]:
     """Offsets by partition (`OffsetCheckpointFile` 3.9)."""
 
     def parse(words: list[str]) -> PartitionOffset:
@@ -192,7 +192,7 @@ def offset_checkpoint(source: Source) -> Iterator[Fact | Damage]:
     return _checkpoint(source, parse, 3)
 
 
-def epoch_checkpoint(source: Source) -> Iterator[Fact | Damage]:
+def epoch_checkpoint(source: ByteSource) -> Iterator[Fact | Damage]:
     """Leader epochs and where they start (`LeaderEpochCheckpointFile` 3.9); both have to rise."""
     last = EpochStart(-1, -1)
 
@@ -206,7 +206,7 @@ def epoch_checkpoint(source: Source) -> Iterator[Fact | Damage]:
     return _checkpoint(source, parse, 2)
 
 
-def properties(source: Source) -> Iterator[Fact | Damage]:
+def properties(source: ByteSource) -> Iterator[Fact | Damage]:
     """Java properties; and partition.metadata, whose lines look like `key: value`."""
     for at, line in _lines(source):
         text = line.strip()
@@ -214,12 +214,12 @@ def properties(source: Source) -> Iterator[Fact | Damage]:
             continue
         key, sign, value = text.partition(":" if ": " in text and "=" not in text else "=")
         if sign:
-            yield Property(key.strip(), value.strip())
+            yield PropertyLine(key.strip(), value.strip())
         else:
             yield _damage(at, "a line without a key and a value")
 
 
-def _checkpoint(source: Source, parse: Callable[[list[str]], Fact], words: int) -> Iterator[Fact | Damage]:
+def _checkpoint(source: ByteSource, parse: Callable[[list[str]], Fact], words: int) -> Iterator[Fact | Damage]:
     lines = _lines(source)
     head = [line for _, line in (next(lines, (0, "")), next(lines, (0, "")))]
     if source.size == 0:
@@ -241,7 +241,7 @@ def _checkpoint(source: Source, parse: Callable[[list[str]], Fact], words: int) 
         yield _damage(0, f"{head[1][:20]!r} entries are declared, {found} are there")
 
 
-def _lines(source: Source) -> Iterator[tuple[int, str]]:
+def _lines(source: ByteSource) -> Iterator[tuple[int, str]]:
     """Lines and where they start; a line without an end is cut."""
     at, held = 0, b""
     for position in range(0, source.size, _PIECE):
@@ -299,7 +299,7 @@ def _line(fields: dict[str, object]) -> bytes:
     return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
 
-_NAMED_BY_OFFSET = frozenset({Kind.LOG, Kind.OFFSET_INDEX, Kind.TIME_INDEX})
+_NAMED_BY_OFFSET = frozenset({FileKind.LOG, FileKind.OFFSET_INDEX, FileKind.TIME_INDEX})
 
 
 def dump_file(path: str, name: FileName, options: DumpOptions) -> Iterator[Part]:
@@ -311,11 +311,11 @@ def dump_file(path: str, name: FileName, options: DumpOptions) -> Iterator[Part]
             yield from json_lines(_facts(source, path, name, options), path, name, source.size)
             return
         yield b"Dumping %b\n" % options.show(os.fsencode(path))
-        if name.kind is Kind.LOG:
+        if name.kind is FileKind.LOG:
             yield b"Log starting offset: %d\n" % (name.base_offset or 0)
         elif name.title:
             yield b"%b\n" % name.title.encode()
-        if name.kind in (Kind.LOG, Kind.METADATA_SNAPSHOT):
+        if name.kind in (FileKind.LOG, FileKind.METADATA_SNAPSHOT):
             from model.log.dump.log_text import log_text  # noqa: PLC0415 - takes numpy
 
             yield from log_text(source, Path(path).name, options)
@@ -327,19 +327,19 @@ def dump_file(path: str, name: FileName, options: DumpOptions) -> Iterator[Part]
                 yield part
 
 
-def _facts(source: Source, path: str, name: FileName, options: DumpOptions) -> Iterator[Fact | Damage | Remark]:
+def _facts(source: ByteSource, path: str, name: FileName, options: DumpOptions) -> Iterator[Fact | Damage | Remark]:
     match name.kind:
-        case Kind.LOG | Kind.METADATA_SNAPSHOT:
+        case FileKind.LOG | FileKind.METADATA_SNAPSHOT:
             return log_facts(source, options)
-        case Kind.OFFSET_INDEX | Kind.TIME_INDEX:
+        case FileKind.OFFSET_INDEX | FileKind.TIME_INDEX:
             return index_facts(source, path, name, options)
-        case Kind.TRANSACTION_INDEX:
+        case FileKind.TRANSACTION_INDEX:
             return transaction_index_entries(source)
-        case Kind.PRODUCER_SNAPSHOT:
+        case FileKind.PRODUCER_SNAPSHOT:
             return snapshot_producers(source)
-        case Kind.OFFSET_CHECKPOINT:
+        case FileKind.OFFSET_CHECKPOINT:
             return offset_checkpoint(source)
-        case Kind.EPOCH_CHECKPOINT:
+        case FileKind.EPOCH_CHECKPOINT:
             return epoch_checkpoint(source)
-        case Kind.PROPERTIES:
+        case FileKind.PROPERTIES:
             return properties(source)

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from model.log.dump.decoders import LEADER_CHANGE_TOLD, Decoder, Show, as_java_prints
+from model.log.dump.decoders import LEADER_CHANGE_TOLD, LogDecoder, Show, as_java_prints
 from model.log.records import Codec, Damage, TimestampType
 from model.log.records.layout import CODEC_MASK, INT32_MAX
 
@@ -118,7 +118,7 @@ class EpochStart(Line, frozen=True, tag="epoch-start"):
         return f"epoch: {self.epoch} startOffset: {self.start_offset}"
 
 
-class Property(Line, frozen=True, tag="property"):
+class PropertyLine(Line, frozen=True, tag="property"):
     """A key of meta.properties or partition.metadata. Kafka has no tool that prints it."""
 
     key: str
@@ -128,7 +128,7 @@ class Property(Line, frozen=True, tag="property"):
         return f"{self.key}: {self.value}"
 
 
-class Said(Line, frozen=True, tag="text"):
+class TextLine(Line, frozen=True, tag="text"):
     """A line that DumpLogSegments prints about a file as a whole."""
 
     text: str
@@ -141,7 +141,7 @@ _TO_BE_DONE = re.compile(r"\.(deleted|cleaned|swap|tmp)$")
 _SNAPSHOT_ID = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """Kinds of files that can be shown."""
 
     LOG = "log"
@@ -157,16 +157,16 @@ class Kind(StrEnum):
 
 
 _BY_END = {
-    ".log": Kind.LOG,
-    ".index": Kind.OFFSET_INDEX,
-    ".timeindex": Kind.TIME_INDEX,
-    ".txnindex": Kind.TRANSACTION_INDEX,
-    ".snapshot": Kind.PRODUCER_SNAPSHOT,
-    ".checkpoint": Kind.METADATA_SNAPSHOT,
-    "-offset-checkpoint": Kind.OFFSET_CHECKPOINT,
-    "leader-epoch-checkpoint": Kind.EPOCH_CHECKPOINT,
-    "meta.properties": Kind.PROPERTIES,
-    "partition.metadata": Kind.PROPERTIES,
+    ".log": FileKind.LOG,
+    ".index": FileKind.OFFSET_INDEX,
+    ".timeindex": FileKind.TIME_INDEX,
+    ".txnindex": FileKind.TRANSACTION_INDEX,
+    ".snapshot": FileKind.PRODUCER_SNAPSHOT,
+    ".checkpoint": FileKind.METADATA_SNAPSHOT,
+    "-offset-checkpoint": FileKind.OFFSET_CHECKPOINT,
+    "leader-epoch-checkpoint": FileKind.EPOCH_CHECKPOINT,
+    "meta.properties": FileKind.PROPERTIES,
+    "partition.metadata": FileKind.PROPERTIES,
 }
 KNOWN_ENDS = tuple(_BY_END)
 
@@ -174,7 +174,7 @@ KNOWN_ENDS = tuple(_BY_END)
 class FileName(msgspec.Struct, frozen=True):
     """What a name tells."""
 
-    kind: Kind
+    kind: FileKind
     base_offset: int | None
     """The number that the name starts with, where it does."""
     title: str = ""
@@ -193,7 +193,7 @@ def file_name(name: str) -> FileName | None:
     number = plain.partition(".")[0]
     base_offset = int(number) if number.isascii() and number.isdecimal() and len(number) < 20 + 1 else None
     title = ""
-    if kind is Kind.METADATA_SNAPSHOT:
+    if kind is FileKind.METADATA_SNAPSHOT:
         snapshot = _SNAPSHOT_ID.fullmatch(plain)
         title = "KRaft bootstrap snapshot"
         if snapshot:
@@ -225,7 +225,7 @@ class DumpOptions:
     """Records, not only batches."""
     contents: bool = False
     """Keys and payloads; goes with `deep`."""
-    decoder: Decoder | None = None
+    decoder: LogDecoder | None = None
     """What keys and payloads are; None for text."""
     json: bool = False
     verify_index_only: bool = False

@@ -15,17 +15,17 @@ from model.log.dump.facts import (
     AbortedTransaction,
     DumpOptions,
     Fact,
+    FileKind,
     FileName,
-    Kind,
     OffsetIndexEntry,
     OlderRule,
     Remark,
-    Said,
+    TextLine,
     TimeIndexEntry,
 )
 from model.log.dump.salvage import batches_past_damage
 from model.log.indexes import OFFSET_ENTRY, TIME_ENTRY
-from model.log.records import Damage, DamageKind, RecordBatch, SegmentFile, Source
+from model.log.records import ByteSource, Damage, DamageKind, RecordBatch, SegmentFile
 from model.log.records.layout import CODEC_MASK, int64
 
 _TRANSACTION = Struct(">bxqqqq")
@@ -33,7 +33,7 @@ _TRANSACTION = Struct(">bxqqqq")
 _ENTRIES_AT_ONCE = 4096
 
 
-def offset_index_entries(source: Source, base_offset: int) -> Iterator[OffsetIndexEntry | Damage | Remark]:
+def offset_index_entries(source: ByteSource, base_offset: int) -> Iterator[OffsetIndexEntry | Damage | Remark]:
     """Entries of an offset index; `base_offset` is in the file's name."""
     for at, (relative, position) in _entries(source, OFFSET_ENTRY):
         if relative == 0 and at > 0:
@@ -43,7 +43,7 @@ def offset_index_entries(source: Source, base_offset: int) -> Iterator[OffsetInd
     yield from _partial(source, OFFSET_ENTRY.size)
 
 
-def time_index_entries(source: Source, base_offset: int) -> Iterator[TimeIndexEntry | Damage | Remark]:
+def time_index_entries(source: ByteSource, base_offset: int) -> Iterator[TimeIndexEntry | Damage | Remark]:
     """Entries of a time index; `base_offset` is in the file's name."""
     for at, (timestamp, relative) in _entries(source, TIME_ENTRY):
         if relative == 0 and at > 0:
@@ -53,7 +53,7 @@ def time_index_entries(source: Source, base_offset: int) -> Iterator[TimeIndexEn
     yield from _partial(source, TIME_ENTRY.size)
 
 
-def transaction_index_entries(source: Source) -> Iterator[AbortedTransaction | Damage | Remark]:
+def transaction_index_entries(source: ByteSource) -> Iterator[AbortedTransaction | Damage | Remark]:
     """Entries of a transaction index, in the order of their last offsets."""
     last_offset = -1
     for at, (version, producer_id, first, last, stable) in _entries(source, _TRANSACTION):
@@ -71,7 +71,7 @@ def bad_entry(position: int, size: int, cause: str) -> Damage:
     return Damage(position, size, DamageKind.BAD_ENTRY, cause)
 
 
-def _entries(source: Source, layout: Struct) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _entries(source: ByteSource, layout: Struct) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Whole entries and where they are."""
     at = 0
     while piece := source.read(at, _ENTRIES_AT_ONCE * layout.size):
@@ -82,14 +82,14 @@ def _entries(source: Source, layout: Struct) -> Iterator[tuple[int, tuple[int, .
             return
 
 
-def _partial(source: Source, width: int) -> Iterator[Damage]:
+def _partial(source: ByteSource, width: int) -> Iterator[Damage]:
     left = source.size % width
     if left:
         cause = f"a file of {source.size:,} bytes, not a multiple of {width}"
         yield Damage(source.size - left, left, DamageKind.TORN, cause)
 
 
-def _rest(source: Source, at: int) -> Damage | Remark:
+def _rest(source: ByteSource, at: int) -> Damage | Remark:
     """What is after the entries: zeros if all is well."""
     position = at
     while piece := source.read(position, 1 << 20):
@@ -118,7 +118,7 @@ def _with_next(parts: Iterable[Part]) -> Iterator[tuple[Part, Part | None]]:
 class _Walk:
     """The batches of a log, one at a time, forward only; past damage too."""
 
-    def __init__(self, log: Source) -> None:
+    def __init__(self, log: ByteSource) -> None:
         self._batches = batches_past_damage(log)
         self.before = -1
         """The last offset before the current batch."""
@@ -150,7 +150,7 @@ class _Walk:
 
 
 def checked_offset_index(
-    parts: Iterable[OffsetIndexEntry | Damage | Remark], log: Source
+    parts: Iterable[OffsetIndexEntry | Damage | Remark], log: ByteSource
 ) -> Iterator[OffsetIndexEntry | Damage | Remark]:
     """The parts, each bad entry followed by what is wrong with it.
 
@@ -201,7 +201,7 @@ def _position_rule(walk: _Walk, entry: OffsetIndexEntry, until: int) -> tuple[st
 
 
 def checked_time_index(
-    parts: Iterable[TimeIndexEntry | Damage | Remark], log: Source
+    parts: Iterable[TimeIndexEntry | Damage | Remark], log: ByteSource
 ) -> Iterator[TimeIndexEntry | Damage | Remark]:
     """The parts, each bad entry followed by what is wrong with it.
 
@@ -238,10 +238,10 @@ def _time_cause(walk: _Walk, entry: TimeIndexEntry) -> str:
 Parts = Iterator[Fact | Damage | Remark]
 
 
-def index_facts(source: Source, path: str, name: FileName, options: DumpOptions) -> Parts:
+def index_facts(source: ByteSource, path: str, name: FileName, options: DumpOptions) -> Parts:
     """The entries and what is wrong with them; `index_sanity_check` and `verify_index_only` show no entries."""
-    if name.kind is Kind.OFFSET_INDEX and source.size < OFFSET_ENTRY.size:
-        yield Said(f"{path} is empty.")
+    if name.kind is FileKind.OFFSET_INDEX and source.size < OFFSET_ENTRY.size:
+        yield TextLine(f"{path} is empty.")
     elif options.index_sanity_check:
         yield from _sanity(_entries_of(source, name), path, name)
         return
@@ -250,12 +250,12 @@ def index_facts(source: Source, path: str, name: FileName, options: DumpOptions)
             yield part
 
 
-def _entries_of(source: Source, name: FileName) -> Parts:
-    read = offset_index_entries if name.kind is Kind.OFFSET_INDEX else time_index_entries
+def _entries_of(source: ByteSource, name: FileName) -> Parts:
+    read = offset_index_entries if name.kind is FileKind.OFFSET_INDEX else time_index_entries
     return read(source, name.base_offset or 0)
 
 
-def _checked(source: Source, path: str, name: FileName) -> Parts:
+def _checked(source: ByteSource, path: str, name: FileName) -> Parts:
     """The entries; checked, where the log is beside the index, under the same mark of what is to be done with it."""
     beside = Path(path)
     number, _, ends = beside.name.partition(".")
@@ -268,7 +268,7 @@ def _checked(source: Source, path: str, name: FileName) -> Parts:
         return
     base_offset = name.base_offset or 0
     with log:
-        if name.kind is Kind.OFFSET_INDEX:
+        if name.kind is FileKind.OFFSET_INDEX:
             yield from checked_offset_index(offset_index_entries(source, base_offset), log)
         else:
             yield from checked_time_index(time_index_entries(source, base_offset), log)
@@ -292,4 +292,4 @@ def _sanity(parts: Iterable[Fact | Damage | Remark], path: str, name: FileName) 
         damaged = True
         yield bad_entry(0, 0, f"the last entry is for {value}, less than {lowest}")
     if not damaged:
-        yield Said(f"{path} passed sanity check.")
+        yield TextLine(f"{path} passed sanity check.")

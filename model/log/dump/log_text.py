@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from model.log.dump.decoders import Show, control_text, decoded_bytes
 from model.log.dump.facts import BATCH_TIME_NAMES, CODEC_NAMES, FLAGS, TIME_NAMES, DumpOptions, Part, Remark
 from model.log.dump.salvage import batch_windows_past_damage, damaged_headers, ends_quietly, header_damage, is_damaged
-from model.log.records import Damage, Record, RecordBatch, Source, crc_holds, records_of, scan
+from model.log.records import ByteSource, Damage, Record, RecordBatch, crc_holds, records_of, scan
 from model.log.records.columns import (
     BatchGroup,
     HeaderColumns,
@@ -246,7 +246,7 @@ def _field(data: bytes, label: bytes, starts: Numbers, sizes: Numbers, show: Sho
 _WINDOW = 1 << 22
 
 
-def log_text(source: Source, name: str, options: DumpOptions) -> Iterator[Part]:
+def log_text(source: ByteSource, name: str, options: DumpOptions) -> Iterator[Part]:
     """Lines of batches, with `deep` of records. `name` is what the file is called in the line about its end.
 
     DumpLogSegments 3.9 stops at a length that leads past the end, and says so: here that is the last line, though sound
@@ -262,7 +262,7 @@ def log_text(source: Source, name: str, options: DumpOptions) -> Iterator[Part]:
             yield b"Found %d invalid bytes at the end of %b\n" % (last.size, options.show(os.fsencode(name)))
 
 
-def _parts(source: Source, options: DumpOptions) -> Iterator[Part]:
+def _parts(source: ByteSource, options: DumpOptions) -> Iterator[Part]:
     gaps = OffsetGaps()
     for part in batch_windows_past_damage(source, _WINDOW):
         if isinstance(part, Damage):
@@ -280,7 +280,7 @@ def _parts(source: Source, options: DumpOptions) -> Iterator[Part]:
     yield from gaps.remarks()
 
 
-def _entry(source: Source, batch: RecordBatch, options: DumpOptions, gaps: OffsetGaps) -> Iterator[Part]:
+def _entry(source: ByteSource, batch: RecordBatch, options: DumpOptions, gaps: OffsetGaps) -> Iterator[Part]:
     is_valid = crc_holds(source, batch)
     if batch.magic < 2:
         yield message_line(batch, is_valid)
@@ -292,7 +292,7 @@ def _entry(source: Source, batch: RecordBatch, options: DumpOptions, gaps: Offse
         yield from _records(source, batch, options, gaps)
 
 
-def _records(source: Source, batch: RecordBatch, options: DumpOptions, gaps: OffsetGaps) -> Iterator[Part]:
+def _records(source: ByteSource, batch: RecordBatch, options: DumpOptions, gaps: OffsetGaps) -> Iterator[Part]:
     for record in records_of(source, batch):
         if isinstance(record, Damage):
             yield record
@@ -302,7 +302,7 @@ def _records(source: Source, batch: RecordBatch, options: DumpOptions, gaps: Off
 
 
 def _group(
-    source: Source, window: BatchWindow, group: BatchGroup, options: DumpOptions, gaps: OffsetGaps
+    source: ByteSource, window: BatchWindow, group: BatchGroup, options: DumpOptions, gaps: OffsetGaps
 ) -> Iterator[Part]:
     """Runs of batches whose records were read at once; between them, one by one, those that need a closer look."""
     headers, counts = group.headers, np.maximum(group.counts, 0)

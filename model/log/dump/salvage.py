@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from model.log.records import Damage, DamageKind, RecordBatch, Source
+from model.log.records import ByteSource, Damage, DamageKind, RecordBatch
 from model.log.records.batch import crc_holds, parse_batch
 from model.log.records.layout import BATCH_SIZE, CURRENT_MAGIC, FRAME_SIZE, unknown_magic
 from model.log.records.scan import WINDOW, BatchWindow, batch_windows, damage_at
@@ -29,7 +29,7 @@ _HIGHEST_BYTES = ((0, 0, 0), (8, 0, 127), (16, 2, 2), (21, 0, 0), (22, 0, 127), 
 """Place, smallest and largest value: base offset, length, magic, attributes (both bytes), last offset delta, count."""
 
 
-def batch_windows_past_damage(source: Source, window: int) -> Iterator[BatchWindow | RecordBatch | Damage]:
+def batch_windows_past_damage(source: ByteSource, window: int) -> Iterator[BatchWindow | RecordBatch | Damage]:
     """As `batch_windows`, but after a Damage it goes on where it finds another batch; the Damage ends there.
 
     An entry whose CRC fails may have swallowed a sound batch: then that one comes next, though the entry's own length
@@ -52,7 +52,7 @@ def batch_windows_past_damage(source: Source, window: int) -> Iterator[BatchWind
             return
 
 
-def batches_past_damage(source: Source) -> Iterator[tuple[RecordBatch, bool] | Damage]:
+def batches_past_damage(source: ByteSource) -> Iterator[tuple[RecordBatch, bool] | Damage]:
     """The same one by one, each batch with whether its CRC holds."""
     for part in batch_windows_past_damage(source, WINDOW):
         if isinstance(part, Damage):
@@ -64,7 +64,7 @@ def batches_past_damage(source: Source) -> Iterator[tuple[RecordBatch, bool] | D
 
 
 def _up_to_false_length(
-    source: Source, part: BatchWindow | RecordBatch
+    source: ByteSource, part: BatchWindow | RecordBatch
 ) -> Generator[BatchWindow | RecordBatch, None, int | None]:
     """Yields the part, or what of it comes up to a false length; returns where the batch begins that was swallowed."""
     if isinstance(part, RecordBatch):
@@ -81,7 +81,7 @@ def _up_to_false_length(
     return None
 
 
-def _swallowed(source: Source, batch: RecordBatch) -> int | None:
+def _swallowed(source: ByteSource, batch: RecordBatch) -> int | None:
     """Where a sound batch begins within one whose CRC fails, because its length is false; None where there is none.
 
     A length that leads to a sound entry, or to the end, is false only if sound batches lead there too: batches may also
@@ -99,7 +99,7 @@ def _swallowed(source: Source, batch: RecordBatch) -> int | None:
     return found
 
 
-def _sound_end(source: Source, position: int) -> int | None:
+def _sound_end(source: ByteSource, position: int) -> int | None:
     """Where the entry at this position ends; None where there is none whose CRC holds."""
     header = source.read(position, BATCH_SIZE)
     if damage_at(source, header, 0, position, source.size) is not None:
@@ -108,7 +108,7 @@ def _sound_end(source: Source, position: int) -> int | None:
     return batch.end if crc_holds(source, batch) else None
 
 
-def next_batch(source: Source, start: int, stop: int | None = None) -> int | None:
+def next_batch(source: ByteSource, start: int, stop: int | None = None) -> int | None:
     """Where the first v2 batch begins, from `start` on and before `stop`, whose CRC holds.
 
     None if there is none, or it takes too long.
@@ -129,7 +129,7 @@ def next_batch(source: Source, start: int, stop: int | None = None) -> int | Non
     return None
 
 
-def _candidates(source: Source, start: int) -> Iterator[int]:
+def _candidates(source: ByteSource, start: int) -> Iterator[int]:
     """Positions where the bytes could be a batch's header, by the values that their highest bytes always have."""
     import numpy as np  # noqa: PLC0415 - most files are whole
 
@@ -146,7 +146,7 @@ def _candidates(source: Source, start: int) -> Iterator[int]:
         position, size = position + size, min(2 * size, _PIECE)
 
 
-def damaged_headers(source: Source, found: BatchWindow | RecordBatch) -> Iterator[tuple[RecordBatch, Damage]]:
+def damaged_headers(source: ByteSource, found: BatchWindow | RecordBatch) -> Iterator[tuple[RecordBatch, Damage]]:
     """Each damaged header among what `batch_windows` of the source found, and what is wrong with it."""
     if isinstance(found, RecordBatch):
         yield from ((found, damage) for damage in header_damage(found, crc_holds(source, found)))

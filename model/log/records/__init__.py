@@ -14,7 +14,7 @@ one; `records_of` reads its records. What is damaged is a `Damage`, the last thi
 Writing: `encode_batch`, `encode_message_set`; `stamp` is the leader's part.
 """
 
-from model.log.records.batch import Buffer, InMemory, RecordBatch, SegmentFile, Source, crc_holds
+from model.log.records.batch import Buffer, ByteSource, InMemory, RecordBatch, SegmentFile, crc_holds
 from model.log.records.encoding import Producer, encode_batch, encode_message_set, stamp
 from model.log.records.layout import Codec, Damage, DamageKind, TimestampType
 from model.log.records.record import (
@@ -32,6 +32,7 @@ from model.log.records.scan import scan
 __all__ = [
     "MAX_CONTENTS",
     "Buffer",
+    "ByteSource",
     "Codec",
     "ControlType",
     "Damage",
@@ -43,7 +44,6 @@ __all__ = [
     "Record",
     "RecordBatch",
     "SegmentFile",
-    "Source",
     "TimestampType",
     "control_type",
     "crc_holds",

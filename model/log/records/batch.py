@@ -146,7 +146,7 @@ def _parse_message(data: Buffer, at: int, position: int) -> RecordBatch:
     )
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Bytes at positions."""
 
     @property
@@ -206,7 +206,7 @@ class InMemory:
         return self._view[position : position + size]
 
 
-def source_of(data: Source | Buffer) -> Source:
+def source_of(data: ByteSource | Buffer) -> ByteSource:
     """Bytes as a source; a source as it is."""
     return InMemory(data) if isinstance(data, bytes | bytearray | memoryview) else data
 
@@ -240,7 +240,7 @@ def stored_crc(entry: Buffer, magic: int) -> int:
     return crc32c(view[layout.BATCH_CRC_START :]) if magic >= 2 else zlib.crc32(view[layout.LEGACY_CRC_START :])
 
 
-def crc_holds(source: Source | Buffer, batch: RecordBatch) -> bool:
+def crc_holds(source: ByteSource | Buffer, batch: RecordBatch) -> bool:
     """Whether the batch's bytes in its file are those its CRC was made from; read in pieces however large it is."""
     source = source_of(source)
     start, add = (layout.BATCH_CRC_START, crc32c) if batch.magic >= 2 else (layout.LEGACY_CRC_START, zlib.crc32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.log.records import layout
-from model.log.records.batch import Buffer, RecordBatch, Source, source_of
+from model.log.records.batch import Buffer, ByteSource, RecordBatch, source_of
 from model.log.records.codecs import StreamError, TooLargeError, decompress
 from model.log.records.layout import Codec
 from model.log.records.record import MAX_VARINT, MAX_VARLONG
@@ -272,7 +272,7 @@ def batch_groups(window: BatchWindow, limit: int = _ENOUGH) -> Iterator[BatchGro
         start = stop
 
 
-def batch_columns(source: Source | Buffer, batch: RecordBatch) -> RecordColumns | None:
+def batch_columns(source: ByteSource | Buffer, batch: RecordBatch) -> RecordColumns | None:
     """All records of one v2 batch, which was scanned from `source`; None where `records_of` has to read them.
 
     That is where something is damaged, and where it saves nothing: a batch of few records, or of very many.

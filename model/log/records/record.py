@@ -17,7 +17,7 @@ from enum import IntEnum
 import msgspec
 
 from model.log.records import layout
-from model.log.records.batch import Buffer, RecordBatch, Source, parse_batch, source_of
+from model.log.records.batch import Buffer, ByteSource, RecordBatch, parse_batch, source_of
 from model.log.records.codecs import StreamError, TooLargeError, decompress
 from model.log.records.layout import (
     CODEC_MASK,
@@ -348,7 +348,7 @@ MAX_CONTENTS = 64 * 1024 * 1024
 compressed batch is 1 MiB (message.max.bytes)."""
 
 
-def records_of(source: Source | Buffer, batch: RecordBatch, limit: int = MAX_CONTENTS) -> Iterator[Record | Damage]:
+def records_of(source: ByteSource | Buffer, batch: RecordBatch, limit: int = MAX_CONTENTS) -> Iterator[Record | Damage]:
     """The records of the batch in order; a Damage comes last, and only where not all could be read.
 
     `source` is what the batch was scanned from. Offsets and timestamps are absolute. The batch's CRC is not looked at.

@@ -13,14 +13,14 @@ from struct import Struct
 import msgspec
 
 from model.log.records import layout
-from model.log.records.batch import Buffer, RecordBatch, Source, crc32c, parse_batch, source_of
+from model.log.records.batch import Buffer, ByteSource, RecordBatch, crc32c, parse_batch, source_of
 from model.log.records.layout import Damage, DamageKind, unknown_magic
 
 _WINDOW = 1 << 16
 _ZEROS = bytes(1 << 20)
 
 
-def scan(source: Source | Buffer, start: int = 0, end: int | None = None) -> Iterator[RecordBatch | Damage]:
+def scan(source: ByteSource | Buffer, start: int = 0, end: int | None = None) -> Iterator[RecordBatch | Damage]:
     """The entries from `start` (where an entry begins) to `end` (default: all), in bytes.
 
     After a Damage nothing follows: without a length that can be believed there is no way to the next entry.
@@ -45,7 +45,7 @@ def scan(source: Source | Buffer, start: int = 0, end: int | None = None) -> Ite
         position = batch.end
 
 
-def damage_at(source: Source, window: Buffer, at: int, position: int, end: int) -> Damage | None:
+def damage_at(source: ByteSource, window: Buffer, at: int, position: int, end: int) -> Damage | None:
     """Why no entry can be read at `at` of `window`, which is `position` of `source`; None if one can."""
     left = end - position
 
@@ -74,7 +74,7 @@ def damage_at(source: Source, window: Buffer, at: int, position: int, end: int) 
     return None
 
 
-def _zeros(source: Source, start: int, end: int) -> Damage | None:
+def _zeros(source: ByteSource, start: int, end: int) -> Damage | None:
     for position in range(start, end, len(_ZEROS)):
         piece = source.read(position, min(len(_ZEROS), end - position))
         if piece != _ZEROS[: len(piece)]:
@@ -122,7 +122,7 @@ class BatchWindow(msgspec.Struct, frozen=True, gc=False):
 
 
 def batch_windows(
-    source: Source | Buffer,
+    source: ByteSource | Buffer,
     start: int = 0,
     end: int | None = None,
     *,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.planning.optimum.measures import Band, Bounds, least_led, reordered
+from model.planning.optimum.measures import Bounds, BrokerBounds, least_led, reordered
 from model.planning.optimum.problem import (
     NONE,
     Cancelled,
@@ -25,7 +25,7 @@ from model.planning.optimum.problem import (
     PlacementProblem,
     counts_of,
 )
-from model.planning.optimum.program import Flow, Openings, Program, openings_of
+from model.planning.optimum.program import FlowColumns, Openings, Program, openings_of
 
 Counts = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def _spread(
     table: _Table,
     openings: Openings,
     rows: list[int],
-    flows: dict[int, Flow],
+    flows: dict[int, FlowColumns],
     values: Counts,
     pools: defaultdict[int, list[int]],
 ) -> None:
@@ -109,7 +109,7 @@ def _spread(
             table.leader[row] = _from_rack(wanted[0])
 
 
-def _draw(table: _Table, rows: list[int], place: int, takers: dict[int, Flow], values: Counts) -> None:
+def _draw(table: _Table, rows: list[int], place: int, takers: dict[int, FlowColumns], values: Counts) -> None:
     """Brokers of a rack take turns, each until it has what it draws."""
     led = [row for row in rows if table.leader[row] == _from_rack(place)]
     turns = {broker: int(values[flow.leading]) for broker, flow in takers.items()}
@@ -149,7 +149,7 @@ def padded(rows: list[list[int]]) -> Ints:
     return np.array([row + [NONE] * (width - len(row)) for row in rows], np.int32).reshape(len(rows), max(width, 1))
 
 
-def choose_leaders(problem: PlacementProblem, replicas: Ints, band: Band, movable: Flags) -> Ints:
+def choose_leaders(problem: PlacementProblem, replicas: Ints, band: BrokerBounds, movable: Flags) -> Ints:
     """The same replicas, ordered so that leaders are within the band as far as chains of changes can do that.
 
     Whoever led before does so unless the band forbids it.
@@ -209,7 +209,7 @@ def _pass_on(after: Ints, path: list[int], count: int, before: Ints, movable: Fl
 
 class _Search(NamedTuple):
     problem: PlacementProblem
-    band: Band
+    band: BrokerBounds
     holds: Flags
     """[B, P], changed in place."""
     counts: Longs
@@ -232,7 +232,12 @@ class _Search(NamedTuple):
 
 
 def searched(
-    problem: PlacementProblem, replicas: Band, leaders: Band, movable: Flags, by_bytes: bool, ended: Ended
+    problem: PlacementProblem,
+    replicas: BrokerBounds,
+    leaders: BrokerBounds,
+    movable: Flags,
+    by_bytes: bool,
+    ended: Ended,
 ) -> tuple[Ints, Bounds]:
     """Replicas within the bands of all brokers as far as the search gets, and bounds. Raises Cancelled."""
     brokers, partitions = len(problem.allowed), len(problem.replicas)

@@ -13,11 +13,11 @@ from model.planning.optimum.measures import reordered
 from model.planning.optimum.problem import (
     NONE,
     Cancelled,
-    Cost,
     Ended,
     Flags,
     Floats,
     Ints,
+    MoveCost,
     Objective,
     PlacementProblem,
     Scope,
@@ -26,7 +26,7 @@ from model.planning.optimum.problem import (
 Rows = NDArray[np.intp]
 
 
-class Side(NamedTuple):
+class ExchangeSide(NamedTuple):
     """Partitions that could go from one broker to another, and what each brings with it.
 
     `kind` is equal on both sides of a swap that changes neither moves nor leaders, for the other side's signs are
@@ -54,12 +54,12 @@ class SwapLayout:
         self._movable = ~problem.fixed if problem.fixed is not None else np.ones(len(after), np.bool_)
         self._rack = problem.rack
         self._leader = problem.replicas[:, 0]
-        self._same_moves = objective.scope is not Scope.BALANCE or objective.cost is Cost.BYTES
+        self._same_moves = objective.scope is not Scope.BALANCE or objective.cost is MoveCost.BYTES
         # Where only what must move does, who led before and has a replica leads.
         self._leaders_lead = objective.scope in (Scope.DRAIN, Scope.RACKS)
         self.pairs = _pairs(problem, self.holds)
 
-    def side(self, x: int, y: int, sign: int) -> Side:
+    def side(self, x: int, y: int, sign: int) -> ExchangeSide:
         """Partitions that can give up x for y."""
         rows = np.flatnonzero(self.holds[x] & ~self.holds[y] & self._movable)
         if self._rack[x] != self._rack[y]:
@@ -73,7 +73,7 @@ class SwapLayout:
             fitting = leads | (old != y)
             rows, moves, leads, old = rows[fitting], moves[fitting], leads[fitting], old[fitting]
         changes = np.where(leads, (old == x).astype(np.int8) - (old == y), 0)
-        return Side(rows, (sign * (3 * moves + changes) + 10 * leads).astype(np.int8))
+        return ExchangeSide(rows, (sign * (3 * moves + changes) + 10 * leads).astype(np.int8))
 
     def swap(self, p: int, q: int, x: int, y: int) -> None:
         for row, gone, new in ((p, x, y), (q, y, x)):
@@ -205,7 +205,7 @@ def _evens_topics(layout: SwapLayout, problem: PlacementProblem, x: int, y: int,
     return pair is not None
 
 
-def _uneven_topics(layout: SwapLayout, side: Side, kind: np.int8, x: int, y: int) -> list[tuple[int, int]]:
+def _uneven_topics(layout: SwapLayout, side: ExchangeSide, kind: np.int8, x: int, y: int) -> list[tuple[int, int]]:
     """The few partitions whose topic would gain most from going x to y, with what it gains."""
     rows = side.rows[side.kind == kind]
     topics = layout.topics[layout.topic[rows]]

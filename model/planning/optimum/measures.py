@@ -15,10 +15,10 @@ import numpy as np
 
 from model.planning.optimum.problem import (
     NONE,
-    Cost,
     Flags,
     Floats,
     Ints,
+    MoveCost,
     Objective,
     Placement,
     PlacementProblem,
@@ -29,15 +29,15 @@ from model.planning.optimum.problem import (
 )
 
 
-class Band(NamedTuple):
+class BrokerBounds(NamedTuple):
     """Least and most for each broker, float64[B]; zero for brokers that are not allowed."""
 
     least: Floats
     most: Floats
 
-    def without(self, counts: Floats) -> "Band":
+    def without(self, counts: Floats) -> "BrokerBounds":
         """What is left when so many are there already."""
-        return Band(self.least - counts, self.most - counts)
+        return BrokerBounds(self.least - counts, self.most - counts)
 
     def holds(self, counts: Floats) -> bool:
         """Whether no broker has fewer or more."""
@@ -47,11 +47,11 @@ class Band(NamedTuple):
 class Bands(NamedTuple):
     """Of all replicas and leaders, those of partitions that stay among them."""
 
-    replicas: Band
-    leaders: Band
+    replicas: BrokerBounds
+    leaders: BrokerBounds
 
 
-def outside(counts: Floats, band: Band) -> int:
+def outside(counts: Floats, band: BrokerBounds) -> int:
     """How far counts are from a band, in one figure: 0 within it. The first step out costs 1, the next two cost 2 each,
     the next four 4 each, and so on: one broker far out is worse than many that are nearly in.
     """
@@ -61,7 +61,7 @@ def outside(counts: Floats, band: Band) -> int:
     return int(((width * width - 1) // 3 + (out - width + 1) * width).sum())
 
 
-def replica_band(factors: Ints, allowed: Flags, rack: Ints, tolerance: float) -> Band:
+def replica_band(factors: Ints, allowed: Flags, rack: Ints, tolerance: float) -> BrokerBounds:
     """Counts within one of the fair level of the broker's rack, or within `tolerance` of it. All racks are known."""
     numbers, sizes = np.unique(rack[allowed], return_counts=True)
     order = np.argsort(sizes, kind="stable")
@@ -70,7 +70,7 @@ def replica_band(factors: Ints, allowed: Flags, rack: Ints, tolerance: float) ->
     return _band([level_of.get(at, Fraction(0)) for at in rack.tolist()], allowed, tolerance)
 
 
-def leader_band(leaders: int, allowed: Flags, tolerance: float) -> Band:
+def leader_band(leaders: int, allowed: Flags, tolerance: float) -> BrokerBounds:
     """Leaders within one of the mean, or within `tolerance` of it."""
     return _band([Fraction(leaders, max(int(allowed.sum()), 1))] * len(allowed), allowed, tolerance)
 
@@ -102,11 +102,11 @@ def _slopes(points: list[tuple[int, int]]) -> list[Fraction]:
     return slopes
 
 
-def _band(levels: list[Fraction], allowed: Flags, tolerance: float) -> Band:
+def _band(levels: list[Fraction], allowed: Flags, tolerance: float) -> BrokerBounds:
     share = Fraction(tolerance).limit_denominator(10**6)
     least = [min(math.floor(level), math.ceil(level * (1 - share))) for level in levels]
     most = [max(math.ceil(level), math.floor(level * (1 + share))) for level in levels]
-    return Band(np.where(allowed, least, 0).astype(np.float64), np.where(allowed, most, 0).astype(np.float64))
+    return BrokerBounds(np.where(allowed, least, 0).astype(np.float64), np.where(allowed, most, 0).astype(np.float64))
 
 
 class Bounds(NamedTuple):
@@ -140,7 +140,7 @@ def reordered(before: Ints, after: Ints, *, led: bool) -> Ints:
     return np.take_along_axis(after, np.argsort(key, axis=1, kind="stable"), axis=1)
 
 
-def least_led(problem: PlacementProblem, replicas: Ints, band: Band, movable: Flags, bounds: Bounds) -> Bounds:
+def least_led(problem: PlacementProblem, replicas: Ints, band: BrokerBounds, movable: Flags, bounds: Bounds) -> Bounds:
     """With the leaders that go whatever is done: they may not stay or, where the band is kept, their broker leads more.
 
     Where these replicas are not led within the band, nobody knows whether any could be.
@@ -227,7 +227,7 @@ def judged(problem: PlacementProblem, objective: Objective, after: Ints) -> Judg
     missing = np.where(movable, _missing_racks(problem, after), 0)
     figures = {
         "replicas": _outside(after, problem, bands.replicas),
-        "bytes": 0 if problem.bytes is None or objective.cost is not Cost.BYTES else int(added @ problem.bytes),
+        "bytes": 0 if problem.bytes is None or objective.cost is not MoveCost.BYTES else int(added @ problem.bytes),
         "moves": int(added.sum()),
         "racks": int(missing.sum()),
         "leaders": _outside(after[:, :1], problem, bands.leaders),
@@ -261,7 +261,7 @@ def bands_of(problem: PlacementProblem, objective: Objective) -> Bands:
     )
 
 
-def _outside(replicas: Ints, problem: PlacementProblem, band: Band) -> int:
+def _outside(replicas: Ints, problem: PlacementProblem, band: BrokerBounds) -> int:
     return outside(counts_of(replicas, problem.allowed), band)
 
 

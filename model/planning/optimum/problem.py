@@ -45,7 +45,7 @@ class Scope(StrEnum):
     """The order of replicas only. No data moves."""
 
 
-class Cost(StrEnum):
+class MoveCost(StrEnum):
     """What a move costs."""
 
     REPLICAS = "replicas"
@@ -67,7 +67,7 @@ class Objective(msgspec.Struct, frozen=True):
     """
 
     scope: Scope = Scope.BALANCE
-    cost: Cost = Cost.REPLICAS
+    cost: MoveCost = MoveCost.REPLICAS
     tolerance: float = 0.0
     disk_spread: float = 0.03
 
@@ -143,7 +143,7 @@ class Classes(NamedTuple):
 
 def classes_of(problem: PlacementProblem, objective: Objective) -> Classes:
     """The classes, in an order that follows from the problem alone."""
-    by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+    by_bytes = objective.cost is MoveCost.BYTES and problem.bytes is not None
     members: defaultdict[tuple[int, tuple[int, ...], int, float, int], list[int]] = defaultdict(list)
     allowed = problem.allowed.tolist()
     stays = fixed_rows(problem, objective)

@@ -198,7 +198,7 @@ def _leaders(each: PartitionClass, kept: tuple[int, ...], added: int, scope: Sco
     return (*kept, NONE) if added else kept
 
 
-class Flow(NamedTuple):
+class FlowColumns(NamedTuple):
     """The columns that say how many replicas are added at a place, and how many of these lead."""
 
     added: int
@@ -210,9 +210,9 @@ class Program(NamedTuple):
 
     matrix: Matrix
     options: tuple[Option, ...]
-    openings: dict[Openings, dict[int, Flow]]
+    openings: dict[Openings, dict[int, FlowColumns]]
     """Place: a rack, or a broker where the openings have `beside`."""
-    brokers: dict[int, Flow]
+    brokers: dict[int, FlowColumns]
     """What each broker takes out of the pool of its rack."""
     replica_rows: NDArray[np.intp]
     """[B] replicas of each broker that are decided here."""
@@ -270,13 +270,13 @@ class _Writer:
                 entries.append((leading, 1.0))
         self.matrix.column(entries)
 
-    def opened(self, openings: Openings) -> dict[int, Flow]:
+    def opened(self, openings: Openings) -> dict[int, FlowColumns]:
         """From partitions that take options with these openings to the places where replicas are added."""
         partitions, leading = self.inlets[openings]
         add, matrix = openings.added, self.matrix
         if openings.fills:
             return {
-                rack: Flow(NONE, matrix.column([(leading, -1.0), (self.pools[rack][1], 1.0)]))
+                rack: FlowColumns(NONE, matrix.column([(leading, -1.0), (self.pools[rack][1], 1.0)]))
                 for rack in openings.racks
             }
         total = matrix.row(0, 0)
@@ -294,22 +294,22 @@ class _Writer:
         limits = {place: (matrix.row(-inf, 0), matrix.row(-inf, 0)) for place in places}
         each_partition += [(limit, -1.0) for limit, _ in limits.values()] + [(row, -1.0) for row in covers.values()]
         matrix.column(each_partition)
-        flows: dict[int, Flow] = {}
+        flows: dict[int, FlowColumns] = {}
         for place, (replicas, leaders) in places.items():
             at_most, led_at_most = limits[place]
             entries = [(total, -1.0), (replicas, 1.0), (at_most, 1.0), (led_at_most, -1.0)]
             if openings.beside is not None and self.rack[place] in covers:
                 entries.append((covers[self.rack[place]], 1.0))
-            flows[place] = Flow(
+            flows[place] = FlowColumns(
                 matrix.column(entries), matrix.column([(leading, -1.0), (leaders, 1.0), (led_at_most, 1.0)])
             )
         return flows
 
-    def drawn(self, broker: int) -> Flow:
+    def drawn(self, broker: int) -> FlowColumns:
         """What a broker takes out of its rack's pool."""
         replicas, leaders = self.pools[self.rack[broker]]
         limit = self.matrix.row(-inf, 0)
-        return Flow(
+        return FlowColumns(
             self.matrix.column([(replicas, -1.0), (self.replicas[broker], 1.0), (limit, -1.0)]),
             self.matrix.column([(leaders, -1.0), (self.leaders[broker], 1.0), (limit, 1.0)]),
         )

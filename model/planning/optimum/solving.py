@@ -16,15 +16,23 @@ from numpy.typing import NDArray
 from model.planning.optimum import highs
 from model.planning.optimum.assigning import assign_replicas, choose_leaders, searched
 from model.planning.optimum.exchanging import exchanged
-from model.planning.optimum.measures import Band, Bands, Bounds, bands_of, least_led, placement_of, with_rack_rule
+from model.planning.optimum.measures import (
+    Bands,
+    Bounds,
+    BrokerBounds,
+    bands_of,
+    least_led,
+    placement_of,
+    with_rack_rule,
+)
 from model.planning.optimum.problem import (
     NONE,
     Classes,
-    Cost,
     Ended,
     Floats,
     Ints,
     Longs,
+    MoveCost,
     Objective,
     Placement,
     PlacementProblem,
@@ -46,7 +54,7 @@ class Elastic(NamedTuple):
     cost: Floats
 
 
-def with_elastic_band(matrix: Matrix, rows: NDArray[np.intp], band: Band, partitions: int) -> Elastic:
+def with_elastic_band(matrix: Matrix, rows: NDArray[np.intp], band: BrokerBounds, partitions: int) -> Elastic:
     """The matrix with the band for these rows, one a broker, and more columns, which stand for what is outside.
 
     Steps away from the band are 1, 2, 4… wide and cost as much a piece (`bands.outside`). No count can be above
@@ -106,13 +114,13 @@ class _Stage(NamedTuple):
             return _Reached(at.matrix)
         return _Reached(found.narrowed(at.matrix, cost), found.values, found.bound)
 
-    def even(self, at: _Reached, rows: NDArray[np.intp], band: Band, *, led: bool) -> _Reached | None:
+    def even(self, at: _Reached, rows: NDArray[np.intp], band: BrokerBounds, *, led: bool) -> _Reached | None:
         """Counts of these rows as near to the band as can be."""
         stretched = with_elastic_band(at.matrix, rows, band, self.partitions)
         return self.least(at._replace(matrix=stretched.matrix), stretched.cost, led=led)
 
     def even_then(
-        self, at: _Reached, rows: NDArray[np.intp], band: Band, cost: Floats, *, led: bool, step: float = 1.0
+        self, at: _Reached, rows: NDArray[np.intp], band: BrokerBounds, cost: Floats, *, led: bool, step: float = 1.0
     ) -> tuple[_Reached, _Reached]:
         """First counts even, within the band if that can be, then the least cost: where both got to."""
         within = at._replace(matrix=at.matrix.with_rows(rows, *band), bound=0.0)
@@ -138,7 +146,7 @@ def proven(
     """The best placement; None: the time was not enough. Racks of the problem are known, or all one."""
     program = program_of(classes, problem.allowed, problem.rack, objective.scope)
     told(f"{len(classes.classes):,} classes, {len(program.options):,} options")
-    by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+    by_bytes = objective.cost is MoveCost.BYTES and problem.bytes is not None
     stage = _Stage(objective, classes, program, by_bytes, ended, time_limit_s)
     fixed = Bands(bands.replicas.without(classes.fixed_replicas), bands.leaders.without(classes.fixed_leaders))
     found = _SCOPES[objective.scope](stage, fixed)
@@ -265,7 +273,7 @@ def solve(
     if objective.scope is not Scope.LEADERS:
         replicas = exchanged(problem, objective, replicas, ended)
         check_loads(problem, replicas)
-    by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+    by_bytes = objective.cost is MoveCost.BYTES and problem.bytes is not None
     return placement_of(problem, replicas, bands, bounds, by_bytes)
 
 
@@ -288,7 +296,7 @@ def _found(
         raise PlanningError(f"no placement was found within {time_limit_s:g} s: give more time, or ask for a balance")
     if found is None:
         told("too large for a proof: searching")
-        by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+        by_bytes = objective.cost is MoveCost.BYTES and problem.bytes is not None
         return searched(problem, bands.replicas, bands.leaders, movable, by_bytes, ended)
     if not found.are_led and balances:
         replicas = choose_leaders(problem, found.replicas, bands.leaders, movable)

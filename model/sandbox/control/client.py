@@ -14,6 +14,7 @@ from model.sandbox.faults import Deed
 from model.sandbox.messages import (
     Audit,
     AuditReport,
+    ControlNews,
     Done,
     Order,
     SandboxEvent,
@@ -21,7 +22,6 @@ from model.sandbox.messages import (
     SandboxReady,
     SandboxState,
     SessionScenario,
-    Told,
 )
 from model.sandbox.processes import SandboxError
 
@@ -41,7 +41,7 @@ class SandboxClient:
         """Starts the process at once, so that it loads while this one goes on; `open` waits for it."""
         self.state = SandboxState()
         """How the sandbox stood when it last said so."""
-        self._child = AskedChild[Told]("the sandbox's process", command, Told, SandboxError)
+        self._child = AskedChild[ControlNews]("the sandbox's process", command, ControlNews, SandboxError)
         self._child.begin(options)
         self._ready: asyncio.Future[SandboxReady] | None = None
 
@@ -58,7 +58,7 @@ class SandboxClient:
         """
         self._ready = ready = asyncio.get_running_loop().create_future()
 
-        def hear(told: Told) -> None:
+        def hear(told: ControlNews) -> None:
             if told.event is not None:
                 on_event(told.event)
             elif told.state is not None:

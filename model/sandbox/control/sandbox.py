@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from model.hosts.child_process import Garbled, Owner
+from model.hosts.child_process import Garbled, ParentProcess
 from model.hosts.process import crash_line, raise_file_limit
 from model.sandbox.broker_process import LIVE_BROKER
 from model.sandbox.fault_injector import FaultInjector
@@ -24,6 +24,7 @@ from model.sandbox.load.load import Load
 from model.sandbox.messages import (
     Audit,
     AuditReport,
+    ControlNews,
     Done,
     EventFeed,
     OnEvent,
@@ -32,12 +33,11 @@ from model.sandbox.messages import (
     SandboxReady,
     SandboxState,
     SessionScenario,
-    Told,
     now_ms,
 )
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
-from model.sandbox.scenario import Scenario, ScenarioOutcome, read_scenario, session_text
+from model.sandbox.scenario import SandboxOutcome, SandboxScenario, read_scenario, session_text
 
 LOOK_EVERY_S = 0.1
 LAST_LINES = 8
@@ -51,7 +51,7 @@ _BY_MESSAGES = " by replica.lag.max.messages: a burst is enough, it need not be 
 OnState = Callable[[SandboxState], None]
 
 
-class Sandbox:
+class RunningSandbox:
     """From `start` to `close`, in one event loop."""
 
     def __init__(
@@ -118,7 +118,7 @@ class Sandbox:
             raise SandboxError("there is no load to audit: start the sandbox with --load")
         return await self._load.audit()
 
-    async def play(self, scenario: Scenario) -> ScenarioOutcome:
+    async def play(self, scenario: SandboxScenario) -> SandboxOutcome:
         """Play a scenario on it. Raises SandboxError: its cluster can't be watched."""
         from model.sandbox.scenario_run import run_scenario  # noqa: PLC0415 - takes numpy
 
@@ -190,7 +190,7 @@ MOST_UNREAD_BYTES = 1 << 18
 
 async def serve(output: BinaryIO) -> None:
     """One sandbox, from the first message to the end of the input, or SIGTERM."""
-    service = Service(await Owner.of(output))
+    service = SandboxControl(await ParentProcess.of(output))
     work = asyncio.create_task(service.run())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, work.cancel)
     try:
@@ -201,19 +201,19 @@ async def serve(output: BinaryIO) -> None:
         await service.close()
 
 
-class Service:
+class SandboxControl:
     """Between the pipes and the sandbox."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: ParentProcess) -> None:
         self._owner = owner
-        self._sandbox: Sandbox | None = None
+        self._sandbox: RunningSandbox | None = None
 
     async def run(self) -> None:
         """Take orders until they end."""
         try:
             options = await self._owner.first(SandboxOptions)
         except Garbled as error:
-            self._owner.tell(Told(failed=f"these are no options: {error}"))
+            self._owner.tell(ControlNews(failed=f"these are no options: {error}"))
             return
         if options is not None:
             self._owner.spawn(self._open(options))
@@ -227,12 +227,14 @@ class Service:
 
     async def _open(self, options: SandboxOptions) -> None:
         try:
-            self._sandbox = Sandbox(options, lambda event: self._owner.tell(Told(event=event)), self._tell_state)
-            self._owner.tell(Told(ready=await self._sandbox.start()))
+            self._sandbox = RunningSandbox(
+                options, lambda event: self._owner.tell(ControlNews(event=event)), self._tell_state
+            )
+            self._owner.tell(ControlNews(ready=await self._sandbox.start()))
             if options.scenario is not None:
                 await self._sandbox.play(read_scenario(Path(options.scenario)))
         except SandboxError as error:
-            self._owner.tell(Told(failed=str(error)))
+            self._owner.tell(ControlNews(failed=str(error)))
 
     async def _answer(self, order: Order) -> Done | AuditReport | str:
         sandbox = self._sandbox
@@ -251,7 +253,7 @@ class Service:
     def _tell_state(self, state: SandboxState) -> None:
         """Never waits: while a client is suspended, the links must go on. It misses states then, and no events."""
         if self._owner.unread_bytes <= MOST_UNREAD_BYTES:
-            self._owner.tell(Told(state=state))
+            self._owner.tell(ControlNews(state=state))
 
 
 def _why_not(error: Exception) -> str:

@@ -18,7 +18,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.hosts.memory_zookeeper.state import session_password
 from model.sandbox.demo.script import LARGE, ROOT, STEP_MS, Script
 from model.sandbox.demo.state import DemoPlan, opening_state
@@ -36,7 +36,7 @@ from model.sandbox.processes import SandboxError
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.combined_source import CombinedSource
 from model.sources.feed import Feed
-from model.sources.source import Batch, Progress, Sink, SourceStatus
+from model.sources.source import FactBatch, Progress, Sink, SourceStatus
 from model.sources.timeline import Timeline
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource, now_ms
 
@@ -234,7 +234,7 @@ class InventedBrokers:
 
     def _tell(self, sink: Sink) -> None:
         script = Script(self._plan, self._began_ms, has_tree=False).play(self._opened)
-        sink.take(Batch(script.brokers_tell(everything=True), -1, script.now_ms))
+        sink.take(FactBatch(script.brokers_tell(everything=True), -1, script.now_ms))
         self._report(sink, script)
         self.has_told.set()
         if self._stands_still:
@@ -242,7 +242,7 @@ class InventedBrokers:
         while not self._ended.wait(max(script.now_ms + STEP_MS - now_ms(), 0) / 1000):
             script.step()
             if records := script.brokers_tell():
-                sink.take(Batch(records, -1, script.now_ms))
+                sink.take(FactBatch(records, -1, script.now_ms))
             self._report(sink, script)
 
     def _report(self, sink: Sink, script: Script) -> None:
@@ -268,7 +268,7 @@ def past_of(script: Script, steps: int, wait: Callable[[float], bool]) -> Timeli
     return moments[0]
 
 
-def _with(batch: Batch, records: tuple[Record, ...]) -> Batch:
+def _with(batch: FactBatch, records: tuple[ClusterRecord, ...]) -> FactBatch:
     return msgspec.structs.replace(batch, records=(*records, *batch.records)) if records else batch
 
 
@@ -289,7 +289,7 @@ class _After:
     def __init__(self, brokers: InventedBrokers, sink: Sink) -> None:
         self._brokers, self._sink = brokers, sink
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         self._brokers.has_told.wait()
         self._sink.take(batch)
 

@@ -48,7 +48,7 @@ from model.sandbox.demo.tree import (
     rebalance_ends,
     shrink_isr,
 )
-from model.sources.source import Batch
+from model.sources.source import FactBatch
 from model.sources.zookeeper.translate import is_read, translate
 from model.zookeeper import Create, Delete, Missing, Multi, SetData, Znode
 
@@ -226,16 +226,16 @@ class Script:
 
     # As a source would tell it
 
-    def listing(self) -> Batch:
+    def listing(self) -> FactBatch:
         """The whole tree as it is now."""
         paths = [path.removeprefix(ROOT) for path, _ in self.server.tree.items() if path.startswith(f"{ROOT}/")]
         return self._batch(sorted(paths), listing=True)
 
-    def news(self) -> Batch:
+    def news(self) -> FactBatch:
         """What the last step changed in the tree."""
         return self._batch(self.touched, touched=tuple(dict.fromkeys(self.touched)))
 
-    def brokers_tell(self, *, everything: bool = False) -> tuple[r.Record, ...]:
+    def brokers_tell(self, *, everything: bool = False) -> tuple[r.ClusterRecord, ...]:
         """What brokers would tell now, if they were asked: mostly nothing, as they are asked every ten seconds.
 
         A group that begins or ends a rebalance is told of at once.
@@ -246,10 +246,10 @@ class Script:
         told = (*classic_groups(self.state, self.now_ms), *log_ends(self.state, self.now_ms))
         return (*told, *log_dirs(self.state)) if everything or not self.number % FOLDERS_STEPS else told
 
-    def _batch(self, paths: Iterable[str], *, listing: bool = False, touched: tuple[str, ...] = ()) -> Batch:
+    def _batch(self, paths: Iterable[str], *, listing: bool = False, touched: tuple[str, ...] = ()) -> FactBatch:
         answers = [self._read(path) for path in dict.fromkeys(paths) if is_read(path)]
         records = tuple(translate(answers, self.now_ms, listing=listing))
-        return Batch(records, self.server.zxid, self.now_ms, listing, touched=touched, read=answers)
+        return FactBatch(records, self.server.zxid, self.now_ms, listing, touched=touched, read=answers)
 
     def _read(self, path: str) -> Znode | Missing:
         node = self.server.tree.get(ROOT + path)
@@ -289,7 +289,7 @@ def _below_root(write: Create | SetData | Delete) -> Create | SetData | Delete:
     return msgspec.structs.replace(write, path=ROOT + write.path)
 
 
-def classic_groups(state: DemoState, now_ms: int) -> Iterator[r.Record]:
+def classic_groups(state: DemoState, now_ms: int) -> Iterator[r.ClusterRecord]:
     """What coordinators would tell of their groups, and of the offsets in `__consumer_offsets`."""
     readings = {reading.name: reading for reading in state.plan.classic}
     for group in state.classic:
@@ -321,7 +321,7 @@ def _described(state: DemoState, group: ClassicGroup) -> r.GroupDescribed:
     )
 
 
-def log_ends(state: DemoState, now_ms: int) -> Iterator[r.Record]:
+def log_ends(state: DemoState, now_ms: int) -> Iterator[r.ClusterRecord]:
     """What leaders would tell of the ends of the logs that any group reads."""
     read = {
         *(TopicPartition(group.topic, number) for group in state.groups for number in range(len(group.offsets))),
@@ -331,7 +331,7 @@ def log_ends(state: DemoState, now_ms: int) -> Iterator[r.Record]:
     yield r.LogEndsRead(ends=ends)
 
 
-def log_dirs(state: DemoState) -> Iterator[r.Record]:
+def log_dirs(state: DemoState) -> Iterator[r.ClusterRecord]:
     """What brokers would tell of their log folders, one each: sizes in bytes, which stay as they are."""
     for broker in state.plan.live_brokers:
         sizes = {

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from model.cluster.ids import TopicPartition
-from model.hosts.child_process import Owner, output_for_messages
+from model.hosts.child_process import ParentProcess, output_for_messages
 from model.hosts.process import crash_line, without_hypothesis
 from model.sandbox.processes import SandboxError
 
 with without_hypothesis():
     from model.sandbox.load.clients import GroupConsumer, LoadProducer, audit, topics_of
-    from model.sandbox.load.ledger import Ledger
+    from model.sandbox.load.ledger import AcknowledgedRecords
     from model.sandbox.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup
 
 TELL_EVERY_S = 0.5
@@ -31,7 +31,7 @@ class LoadService:
         self._bootstrap = ",".join(setup.bootstrap)
         self._partitions = [TopicPartition(*each) for each in setup.partitions]
         self._run = uuid.uuid4().hex[:8]
-        self._ledger = Ledger()
+        self._ledger = AcknowledgedRecords()
         self._producer = LoadProducer(
             self._bootstrap, self._partitions, self._run, self._ledger, is_idempotent=setup.is_idempotent
         )
@@ -98,7 +98,7 @@ def _refused(consumer: tuple[str, str], why: str) -> SandboxError:
 
 async def serve(output: BinaryIO) -> None:
     """Load the cluster that the first message names, until standard input ends."""
-    owner = await Owner.of(output)
+    owner = await ParentProcess.of(output)
     setup = await owner.first(LoadSetup)
     if setup is None:
         return

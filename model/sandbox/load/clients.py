@@ -19,7 +19,14 @@ from confluent_kafka import TopicPartition as Assigned
 from model.cluster.ids import TopicPartition
 from model.hosts.background import tell_failure
 from model.hosts.process import crash_line
-from model.sandbox.load.ledger import UNKNOWN_OFFSET, Acknowledged, Ledger, compare, number_of, numbered_record
+from model.sandbox.load.ledger import (
+    UNKNOWN_OFFSET,
+    Acknowledged,
+    AcknowledgedRecords,
+    compare,
+    number_of,
+    numbered_record,
+)
 from model.sandbox.messages import AuditReport, ConsumerStatus, now_ms
 
 MOST_WAITING = 1000
@@ -50,7 +57,7 @@ class LoadProducer:
         bootstrap: str,
         partitions: Sequence[TopicPartition],
         run: str,
-        ledger: Ledger,
+        ledger: AcknowledgedRecords,
         *,
         is_idempotent: bool = True,
     ) -> None:
@@ -257,7 +264,7 @@ PATIENCE_S = 15.0
 know at once how far its followers are."""
 
 
-def audit(bootstrap: str, partitions: Sequence[TopicPartition], run: str, ledger: Ledger) -> AuditReport:
+def audit(bootstrap: str, partitions: Sequence[TopicPartition], run: str, ledger: AcknowledgedRecords) -> AuditReport:
     """What became of every record of this run. Nobody may produce meanwhile. Takes as long as reading takes."""
     reading = _Reading(bootstrap, partitions, run, ledger)
     try:
@@ -273,7 +280,7 @@ class _Reading:
         bootstrap: str,
         partitions: Sequence[TopicPartition],
         run: str,
-        ledger: Ledger,
+        ledger: AcknowledgedRecords,
     ) -> None:
         self.found: dict[TopicPartition, list[tuple[int, int]]] = {partition: [] for partition in partitions}
         self.consumer = Consumer(

@@ -61,7 +61,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
     at_ms: int
 
 
-class Ledger:
+class AcknowledgedRecords:
     """Grows with every acknowledgement."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ Found = Mapping[TopicPartition, Sequence[tuple[int, int]]]
 """Numbers and offsets of what was read, in the order of the log."""
 
 
-def compare(ledger: Ledger, found: Found, unread: Mapping[TopicPartition, str]) -> AuditReport:
+def compare(ledger: AcknowledgedRecords, found: Found, unread: Mapping[TopicPartition, str]) -> AuditReport:
     """What became of every acknowledged record. Of partitions that could not be read nothing is claimed."""
     lost: list[LostRecords] = []
     twice: list[OddRecord] = []

@@ -15,9 +15,9 @@ from typing import TypeVar
 import msgspec
 
 from model.hosts.child_process import AskedChild
-from model.sandbox.broker_process import LogFile
+from model.sandbox.broker_process import ProcessLog
 from model.sandbox.link_proxy import Valve
-from model.sandbox.load.members import GroupMember, GroupWatch, OldMember, OwnMember, Said
+from model.sandbox.load.members import GroupMember, GroupWatch, MemberReport, OldMember, OwnMember
 from model.sandbox.messages import (
     MOST_MEMBERS,
     AuditReport,
@@ -107,7 +107,7 @@ class Load:
         self._process = LoadProcess(cluster.folder.load, self._hear, self._ended)
         self._topics: list[str] = []
         self._members: dict[tuple[str, str], GroupMember] = {}
-        self._said: list[tuple[Said, GroupMember]] = []
+        self._said: list[tuple[MemberReport, GroupMember]] = []
         """What was read of members' logs, and not heard yet."""
         self._watches = {group: GroupWatch(group) for group in KINDS}
         self._looking: asyncio.Task[None] | None = None
@@ -278,7 +278,7 @@ class Load:
         self._facts = facts
 
     def _ended(self) -> None:
-        log = LogFile(self._cluster.folder.load)
+        log = ProcessLog(self._cluster.folder.load)
         text = f"the load's process ended unasked; see {log.path}"
         self._events.tell("load", text, subject="producer", details=log.last_lines(LAST_LINES))
 

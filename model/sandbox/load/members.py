@@ -30,7 +30,7 @@ from model.sandbox.switchboard import CLIENT, ZooKeeperLink
 SaidKind = Literal["began", "owns", "waits", "gave-up", "expired", "ended"]
 
 
-class Said(msgspec.Struct, frozen=True):
+class MemberReport(msgspec.Struct, frozen=True):
     """What a member said of itself, at a time in ms since the epoch; ended: its process did, unasked."""
 
     at_ms: int
@@ -88,7 +88,7 @@ class GroupMember:
         if self._process is not None:
             await asyncio.to_thread(self._process.close)
 
-    def look(self) -> list[Said]:
+    def look(self) -> list[MemberReport]:
         """Read what it said since the last time."""
         try:
             with self.log.open("rb") as file:
@@ -106,13 +106,13 @@ class GroupMember:
             self.partitions = one.partitions if one.kind == "owns" else ()
         if self.pid is None:
             self.status, self.partitions = "stopped", ()
-            said.append(Said(time.time_ns() // 1_000_000, "ended"))
+            said.append(MemberReport(time.time_ns() // 1_000_000, "ended"))
         return said
 
     def _command(self) -> Sequence[str]:
         raise NotImplementedError
 
-    def _hear(self, line: bytes) -> Iterable[Said]:
+    def _hear(self, line: bytes) -> Iterable[MemberReport]:
         raise NotImplementedError
 
 
@@ -149,7 +149,7 @@ class OwnMember(GroupMember):
             *(word for topic in self._topics for word in ("--topic", topic)),
         )
 
-    def _hear(self, line: bytes) -> Iterable[Said]:
+    def _hear(self, line: bytes) -> Iterable[MemberReport]:
         try:
             one = msgspec.json.decode(line, type=_Line)
         except msgspec.MsgspecError:
@@ -159,9 +159,9 @@ class OwnMember(GroupMember):
         named = [one.partition] if one.partition else one.partitions
         partitions = tuple(f"{each[0]}-{each[1]}" for each in named)
         if kind := _KINDS.get(one.happening):
-            yield Said(one.at_ms, kind, partitions, one.attempt)
+            yield MemberReport(one.at_ms, kind, partitions, one.attempt)
         elif one.happening == "rebalance-ended" and not one.succeeded:
-            yield Said(one.at_ms, "gave-up", attempt=one.attempts)
+            yield MemberReport(one.at_ms, "gave-up", attempt=one.attempts)
 
 
 OLD_KAFKA = "org.apache.kafka:kafka_2.11:0.8.2.2"
@@ -214,7 +214,7 @@ class OldMember(GroupMember):
             *("--formatter", "kafka.tools.NoOpMessageFormatter"),
         )
 
-    def _hear(self, line: bytes) -> Iterable[Said]:
+    def _hear(self, line: bytes) -> Iterable[MemberReport]:
         text = line.decode(errors="replace")
         try:
             at = datetime.strptime(text[:_DATE_CELLS], "%Y-%m-%d %H:%M:%S,%f")
@@ -223,15 +223,15 @@ class OldMember(GroupMember):
             pass  # of an exception's text, below the line that has its time
         at_ms = self._said_ms
         if found := _BEGAN.search(text):
-            yield Said(at_ms, "began", attempt=int(found[1]) + 1)
+            yield MemberReport(at_ms, "began", attempt=int(found[1]) + 1)
         elif found := _WAITS.search(text):
-            yield Said(at_ms, "waits", (found[1],))
+            yield MemberReport(at_ms, "waits", (found[1],))
         elif found := _OWNS.search(text):
-            yield Said(at_ms, "owns", tuple(f"{topic}-{number}" for topic, number in _OWNED.findall(found[1])))
+            yield MemberReport(at_ms, "owns", tuple(f"{topic}-{number}" for topic, number in _OWNED.findall(found[1])))
         elif found := _GAVE_UP.search(text):
-            yield Said(at_ms, "gave-up", attempt=int(found[1]))
+            yield MemberReport(at_ms, "gave-up", attempt=int(found[1]))
         elif _NEW_SESSION in text:
-            yield Said(at_ms, "expired")
+            yield MemberReport(at_ms, "expired")
 
 
 def _old_jars() -> Path:
@@ -311,7 +311,7 @@ class GroupWatch:
             for partition in sorted(self._members[later].owned & self._members[earlier].owned)
         }
 
-    def hear(self, member: str, said: Said) -> Iterator[str]:
+    def hear(self, member: str, said: MemberReport) -> Iterator[str]:
         """What is to be told of it."""
         standing = self._members.setdefault(member, _Standing())
         if said.kind == "owns":
@@ -336,7 +336,7 @@ class GroupWatch:
         else:
             yield f"{member} hears that its session has expired: what it owned may belong to others"
 
-    def _owns(self, member: str, standing: _Standing, said: Said) -> Iterator[str]:
+    def _owns(self, member: str, standing: _Standing, said: MemberReport) -> Iterator[str]:
         was_rebalanced = self.is_rebalanced
         standing.owned, standing.waited_for = frozenset(said.partitions), ()
         standing.has_settled, standing.has_given_up = True, False

@@ -20,7 +20,7 @@ from model.cluster.records import GroupDescribed
 from model.consumers.group_coordinator.stored_formats import (
     GroupRecord,
     StoredGroup,
-    UnreadableError,
+    UnreadableRecordError,
     assigned_partitions,
     read_record,
     subscribed_topics,
@@ -179,7 +179,7 @@ def understood(metadata: bytes, assignment: bytes) -> tuple[Iterable[str], Itera
     """What a member subscribes to and owns; nothing where it speaks another language than consumers do."""
     try:
         return sorted(subscribed_topics(metadata)) if metadata else (), assigned_partitions(assignment)
-    except UnreadableError:
+    except UnreadableRecordError:
         return (), ()
 
 
@@ -286,7 +286,7 @@ class Generations:
                 continue
             try:
                 said = read_record(record.key, record.value)
-            except UnreadableError:
+            except UnreadableRecordError:
                 continue
             if isinstance(said, GroupRecord) and said.group_id in self._groups:
                 value = said.value

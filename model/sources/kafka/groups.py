@@ -59,10 +59,12 @@ class GroupSurvey:
         self._read: frozenset[TopicPartition] = frozenset()
         self._ends: dict[TopicPartition, int] = {}
         self._generations = Generations()
-        self._told: dict[tuple[type[r.Record], str], r.Record] = {}
+        self._told: dict[tuple[type[r.ClusterRecord], str], r.ClusterRecord] = {}
         self._places = asyncio.Semaphore(AT_ONCE)
 
-    async def look(self, others: Iterable[TopicPartition] = (), *, is_fresh: bool = False) -> tuple[r.Record, ...]:
+    async def look(
+        self, others: Iterable[TopicPartition] = (), *, is_fresh: bool = False
+    ) -> tuple[r.ClusterRecord, ...]:
         """What is new since the last look; `others` are more partitions whose log ends are wanted.
 
         `is_fresh`: the client has asked for the metadata of all topics just now.
@@ -97,7 +99,7 @@ class GroupSurvey:
         """Whoever was told has forgotten: everything is new."""
         self._told.clear()
 
-    def _news(self, records: Iterable[r.Record], dead: Iterable[str]) -> Iterator[r.Record]:
+    def _news(self, records: Iterable[r.ClusterRecord], dead: Iterable[str]) -> Iterator[r.ClusterRecord]:
         gone = frozenset(dead)
         self._told = {key: record for key, record in self._told.items() if key[1] not in gone}
         for record in records:
@@ -273,7 +275,7 @@ class _Beside:
     def troubles(self) -> tuple[str, ...]:
         return self._survey.silent
 
-    async def look(self) -> AsyncIterator[tuple[r.Record, ...]]:
+    async def look(self) -> AsyncIterator[tuple[r.ClusterRecord, ...]]:
         if self._source.is_forgotten:
             self._source.is_forgotten, self._told = False, {}
             self._survey.tell_again()
@@ -283,7 +285,7 @@ class _Beside:
             yield await self._compared(image)
             self._compared_s = time.monotonic()
 
-    async def _compared(self, image: ClusterImage) -> tuple[r.Record, ...]:
+    async def _compared(self, image: ClusterImage) -> tuple[r.ClusterRecord, ...]:
         for broker in self._rounds.next(self._client.metadata.brokers):
             try:
                 metadata = metadata_of(await self._client.ask(broker, metadata_request))

@@ -186,7 +186,7 @@ class KafkaSource(PollingSource):
         """What brokers told last."""
         return self._view
 
-    def listing(self, now_ms: int) -> tuple[r.Record, ...]:
+    def listing(self, now_ms: int) -> tuple[r.ClusterRecord, ...]:
         """All of it but for the groups."""
         return tuple(records_between(NOTHING, self._view, now_ms, self._protocol))
 
@@ -226,7 +226,7 @@ class _WholeCluster:
         of_groups = self._groups.silent if self._asks_groups else ()
         return tuple(dict.fromkeys((*self._cluster.silent, *of_groups)))
 
-    async def look(self) -> AsyncIterator[tuple[r.Record, ...]]:
+    async def look(self) -> AsyncIterator[tuple[r.ClusterRecord, ...]]:
         cluster, is_first = self._cluster, self._told is NOTHING
         wanted = COSTLY if is_first else self._wanted()
         cluster.silent.clear()
@@ -245,7 +245,7 @@ class _WholeCluster:
         if self._asks_groups:
             yield await self._groups.look(is_fresh=True)
 
-    def _news(self) -> tuple[r.Record, ...]:
+    def _news(self) -> tuple[r.ClusterRecord, ...]:
         view, before = self._cluster.view, self._told
         if view == before:
             return ()

@@ -9,13 +9,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Protocol
 
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.hosts.kafka_client import ReadingClient
 from model.hosts.process import crash_line
 from model.hosts.wire.connection import security_of
 from model.hosts.wire.names import DeniedError, MalformedError, WireError
 from model.sources.addresses import parse_kafka_address
-from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
+from model.sources.source import FactBatch, Phase, Progress, Sink, SourceError, SourceStatus
 
 CLIENT_ID = "kdrill"
 ANSWER_S = 5.0
@@ -33,7 +33,7 @@ _LOGGER = logging.getLogger(__name__)
 class Survey(Protocol):
     """What is asked at each look."""
 
-    def look(self) -> AsyncIterator[tuple[Record, ...]]:
+    def look(self) -> AsyncIterator[tuple[ClusterRecord, ...]]:
         """Facts that are new, as they come in; the first ones are a listing where `lists` says so.
 
         Raises WireError where no broker answers at all.
@@ -157,7 +157,7 @@ class PollingSource:
         try:
             async for records in survey.look():
                 if records:
-                    sink.take(Batch(records, -1, _now_ms(), listing=survey.lists))
+                    sink.take(FactBatch(records, -1, _now_ms(), listing=survey.lists))
         except DeniedError as error:
             return "denied", f"{self.name}: {error}"
         except WireError as error:

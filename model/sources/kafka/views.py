@@ -118,7 +118,7 @@ NOTHING = ClusterView()
 _NO_TOPIC = TopicView()
 
 
-def records_between(before: ClusterView, after: ClusterView, now_ms: int, protocol: str) -> Iterator[r.Record]:
+def records_between(before: ClusterView, after: ClusterView, now_ms: int, protocol: str) -> Iterator[r.ClusterRecord]:
     """Facts, in an order that can be replayed. `protocol` stands for the name of the listener, which nobody tells."""
     if before is NOTHING and after.generation != KRAFT:
         yield r.ZnodeUnreadable(path="/controller_epoch", reason=r.UNTOLD)
@@ -140,7 +140,7 @@ def records_between(before: ClusterView, after: ClusterView, now_ms: int, protoc
             yield r.LogDirsDescribed(broker=broker, folders=folders)
 
 
-def _brokers(before: ClusterView, after: ClusterView, protocol: str) -> Iterator[r.Record]:
+def _brokers(before: ClusterView, after: ClusterView, protocol: str) -> Iterator[r.ClusterRecord]:
     def facts(broker: int, view: BrokerView) -> dict[str, Any]:
         return {"broker": broker, "endpoints": (f"{protocol}://{view.host}:{view.port}",), "rack": view.rack}
 
@@ -156,7 +156,7 @@ def _brokers(before: ClusterView, after: ClusterView, protocol: str) -> Iterator
         yield r.BrokerLost(broker=broker)
 
 
-def _controller(before: ClusterView, after: ClusterView, now_ms: int) -> Iterator[r.Record]:
+def _controller(before: ClusterView, after: ClusterView, now_ms: int) -> Iterator[r.ClusterRecord]:
     old, new = before.quorum, after.quorum
     if after.controller != before.controller or before is NOTHING:
         yield (
@@ -190,7 +190,7 @@ def essence(quorum: Quorum) -> object:
 
 def _topic(
     name: str, old: TopicView, new: TopicView, now_ms: int, told_elr: bool, tells_elr: bool
-) -> Iterator[r.Record]:
+) -> Iterator[r.ClusterRecord]:
     if gone := tuple(old.places.keys() - new.places.keys()):
         yield r.PartitionStatesRemoved(topic=name, partitions=gone)
     if not new.places:
@@ -242,7 +242,9 @@ def _state(number: int, place: PartitionPlace, now_ms: int, tells_elr: bool) -> 
     )
 
 
-def _configs(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]) -> Iterator[r.Record]:
+def _configs(
+    before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]
+) -> Iterator[r.ClusterRecord]:
     for entity, config in after.items():
         if before.get(entity) != config:
             yield r.ConfigChanged(entity=entity, config=config)
@@ -250,7 +252,7 @@ def _configs(before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mappin
         yield r.ConfigRemoved(entity=entity)
 
 
-class Difference(msgspec.Struct, frozen=True):
+class ViewDifference(msgspec.Struct, frozen=True):
     """`stamp` tells versions of what ZooKeeper holds apart: a zxid, or what stands for one."""
 
     said: str
@@ -261,7 +263,7 @@ class Rounds:
     """Which broker's turn it is, and what each said when it was asked last."""
 
     def __init__(self) -> None:
-        self._said: dict[int, Mapping[str, Difference]] = {}
+        self._said: dict[int, Mapping[str, ViewDifference]] = {}
         self._lasting: dict[int, Mapping[str, str]] = {}
         self._last = NOBODY
 
@@ -272,7 +274,7 @@ class Rounds:
             del self._said[gone], self._lasting[gone]
         return [*(each for each in order if each > self._last), *(each for each in order if each <= self._last)]
 
-    def see(self, broker: int, now: Mapping[str, Difference]) -> dict[str, str]:
+    def see(self, broker: int, now: Mapping[str, ViewDifference]) -> dict[str, str]:
         """What lasts, at all brokers: `orders-0 at broker 2` → sentence."""
         before, self._last = self._said.get(broker, {}), broker
         self._said[broker] = now
@@ -284,39 +286,39 @@ class Rounds:
         }
 
 
-def differences(image: ClusterImage, metadata: Metadata) -> dict[str, Difference]:
+def differences(image: ClusterImage, metadata: Metadata) -> dict[str, ViewDifference]:
     """By subject: a broker, the controller, a topic, a partition."""
     return dict((*_of_brokers(image, metadata), *_of_topics(image, metadata)))
 
 
-def _of_brokers(image: ClusterImage, metadata: Metadata) -> Iterator[tuple[str, Difference]]:
+def _of_brokers(image: ClusterImage, metadata: Metadata) -> Iterator[tuple[str, ViewDifference]]:
     for broker in sorted(image.brokers.keys() - metadata.brokers.keys()):
         stamp = image.brokers[broker].registered_ms
-        yield f"broker {broker}", Difference("is registered in ZooKeeper, and not known to it", stamp)
+        yield f"broker {broker}", ViewDifference("is registered in ZooKeeper, and not known to it", stamp)
     for broker in sorted(metadata.brokers.keys() - image.brokers.keys()):
-        yield f"broker {broker}", Difference("lives for it, and is not registered in ZooKeeper", None)
+        yield f"broker {broker}", ViewDifference("lives for it, and is not registered in ZooKeeper", None)
     controller = image.controller.broker
     # In a migration (KIP-866) the controller is no broker, and metadata names any live broker in its place.
     if controller in image.brokers and metadata.controller not in (NOBODY, controller):
         said = f"is broker {metadata.controller} for it, broker {controller} in ZooKeeper"
-        yield "controller", Difference(said, image.controller.since_ms)
+        yield "controller", ViewDifference(said, image.controller.since_ms)
 
 
-def _of_topics(image: ClusterImage, metadata: Metadata) -> Iterator[tuple[str, Difference]]:
+def _of_topics(image: ClusterImage, metadata: Metadata) -> Iterator[tuple[str, ViewDifference]]:
     told: dict[str, dict[int, PartitionPlace]] = {}
     for name, place in metadata.partitions.items():
         told.setdefault(name.topic, {})[name.partition] = place
     for name in sorted((image.topics.keys() | told.keys()) - image.admin.delete_topics):
         topic, places = image.topics.get(name), told.get(name)
         if topic is None:
-            yield name, Difference("is known to it, and not in ZooKeeper", None)
+            yield name, ViewDifference("is known to it, and not in ZooKeeper", None)
         elif places is not None:
             yield from _of_partitions(topic, places)
         elif bool(topic.has_state.any()):
-            yield name, Difference("is in ZooKeeper, and not known to it", int(topic.zxid.max(initial=-1)))
+            yield name, ViewDifference("is in ZooKeeper, and not known to it", int(topic.zxid.max(initial=-1)))
 
 
-def _of_partitions(topic: TopicImage, places: Mapping[int, PartitionPlace]) -> Iterator[tuple[str, Difference]]:
+def _of_partitions(topic: TopicImage, places: Mapping[int, PartitionPlace]) -> Iterator[tuple[str, ViewDifference]]:
     for row, number in enumerate(topic.partitions.tolist()):
         place = places.get(number)
         if not topic.has_state[row] or place is None:
@@ -328,4 +330,4 @@ def _of_partitions(topic: TopicImage, places: Mapping[int, PartitionPlace]) -> I
                 f"leader {place.leader} e{told_epoch} ISR {sorted(place.isr)} for it, "
                 f"leader {leader} e{epoch} ISR {sorted(isr)} in ZooKeeper"
             )
-            yield f"{topic.name}-{number}", Difference(said, int(topic.zxid[row]))
+            yield f"{topic.name}-{number}", ViewDifference(said, int(topic.zxid[row]))

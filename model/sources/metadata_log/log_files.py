@@ -22,12 +22,12 @@ from model.log.records import Damage, RecordBatch, SegmentFile, records_of, scan
 from model.metadata_log.decoder import java_text
 from model.metadata_log.journal import Logged
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.recordings.folder import said
 from model.sources.metadata_log.snapshots import (
     MetadataLogError,
     Snapshot,
-    Whole,
+    WholeSnapshot,
     checked,
     control_number,
     read_parts,
@@ -47,7 +47,7 @@ class Until(msgspec.Struct, frozen=True):
     offset: int | None = None
     at_ms: int | None = None
 
-    def has(self, place: Place) -> bool:
+    def has(self, place: RecordPlace) -> bool:
         return (self.offset is None or place.offset <= self.offset) and (
             self.at_ms is None or place.time_ms <= self.at_ms
         )
@@ -64,11 +64,11 @@ class QuorumState(msgspec.Struct, frozen=True):
     voters: tuple[int, ...] = ()
 
 
-class Step(msgspec.Struct, frozen=True):
+class LogStep(msgspec.Struct, frozen=True):
     """What a batch, or a snapshot, made of the cluster; `at` is its last record."""
 
-    at: Place
-    facts: list[r.Record]
+    at: RecordPlace
+    facts: list[r.ClusterRecord]
     read: int = 0
     """More of this snapshot follows, and belongs to the same moment; bytes of it that were read so far."""
     size: int = 0
@@ -84,7 +84,7 @@ class Resumed(NamedTuple):
 
     replay: Replay
     """Nobody asked it for facts yet."""
-    at: Place
+    at: RecordPlace
     position: int
     """In its segment."""
 
@@ -117,49 +117,49 @@ class MetadataLog:
         self.begins_at = 0
         """The offset up to which a snapshot stands for the records; 0: all of them are there."""
 
-    def steps(self, until: Until) -> Iterator[Step]:
+    def steps(self, until: Until) -> Iterator[LogStep]:
         """From the beginning on, a step for each batch, also where it said nothing. Raises MetadataLogError."""
-        facts: list[r.Record] = []
+        facts: list[r.ClusterRecord] = []
         for part in self.parts(until):
             facts = part.facts if part.is_anew else [*facts, *part.facts]
             if not part.read and not part.is_anew:
-                yield Step(part.at, facts)
+                yield LogStep(part.at, facts)
                 facts = []
 
-    def parts(self, until: Until) -> Iterator[Step]:
+    def parts(self, until: Until) -> Iterator[LogStep]:
         """The same, with what a large snapshot says in parts."""
         self.remarks, self.begins_at = [], 0
-        replay, at, facts = Replay(self._most_logged), Place(), self._named()
+        replay, at, facts = Replay(self._most_logged), RecordPlace(), self._named()
         is_known, first_ms = False, 0
         for snapshot in self._beginnings(until):
             at, self.begins_at = snapshot.at, snapshot.end_offset
             try:
                 for read in read_parts(snapshot, replay):
                     told = replay.facts(at)
-                    yield Step(at, [*facts, *told], read, snapshot.size)
+                    yield LogStep(at, [*facts, *told], read, snapshot.size)
                     facts, is_known = [], is_known or bool(told)
                 break
             except MetadataLogError as error:
                 self.remarks.append(str(error))
-                replay, at, facts = Replay(self._most_logged), Place(), self._named()
+                replay, at, facts = Replay(self._most_logged), RecordPlace(), self._named()
                 is_known, self.begins_at = False, 0
-                yield Step(at, [], is_anew=True)
+                yield LogStep(at, [], is_anew=True)
         for source, batch in self._batches(self.begins_at):
-            if not until.has(Place(batch.base_offset, time_ms=batch.max_timestamp)):
+            if not until.has(RecordPlace(batch.base_offset, time_ms=batch.max_timestamp)):
                 first_ms = batch.max_timestamp
                 break
             at, is_known = replayed(source, batch, replay, self.begins_at, until), True
             facts = [*facts, *replay.facts(at)]
             if replay.is_in_transaction:
-                yield Step(at, [])
+                yield LogStep(at, [])
             else:
-                yield Step(at, facts, logged=replay.logged())
+                yield LogStep(at, facts, logged=replay.logged())
                 facts = []
         if not is_known:
             raise MetadataLogError(f"{self._path}: {self._lack(until, 0, first_ms)}")
         if until == _ALL:
             replay.assume_leader(*msgspec.structs.astuple(self.quorum_state))
-        yield Step(at, [*facts, *replay.facts(at)], logged=replay.logged())
+        yield LogStep(at, [*facts, *replay.facts(at)], logged=replay.logged())
         if replay.is_in_transaction:
             self.remarks.append("the transaction at its end is not complete, and not shown")
         if replay.trouble:
@@ -180,34 +180,34 @@ class MetadataLog:
             break
         yield from self._batches(self.begins_at)
 
-    def steps_from(self, resumed: Resumed, end_offset: int | None) -> Iterator[Step]:
+    def steps_from(self, resumed: Resumed, end_offset: int | None) -> Iterator[LogStep]:
         """A first step with all that was so by then, then one for each batch, to before an offset.
 
         None: to the end.
         """
         self.remarks = []
         replay, at = resumed.replay, resumed.at
-        yield Step(at, [*self._named(), *replay.facts(at)])
-        facts: list[r.Record] = []
+        yield LogStep(at, [*self._named(), *replay.facts(at)])
+        facts: list[r.ClusterRecord] = []
         for source, batch in self._batches(at.offset + 1, at.epoch, resumed.position):
             if end_offset is not None and batch.base_offset >= end_offset:
                 break
             at = replayed(source, batch, replay)
             facts = [*facts, *replay.facts(at)]
             if replay.is_in_transaction:
-                yield Step(at, [])
+                yield LogStep(at, [])
             else:
-                yield Step(at, facts)
+                yield LogStep(at, facts)
                 facts = []
         if end_offset is None:
             replay.assume_leader(*msgspec.structs.astuple(self.quorum_state))
-        yield Step(at, [*facts, *replay.facts(at)])
+        yield LogStep(at, [*facts, *replay.facts(at)])
 
-    def _named(self) -> list[r.Record]:
-        facts: list[r.Record] = [r.GenerationRecognised(generation="kraft")]
+    def _named(self) -> list[r.ClusterRecord]:
+        facts: list[r.ClusterRecord] = [r.GenerationRecognised(generation="kraft")]
         return facts if self.cluster_id is None else [*facts, r.ClusterIdentified(cluster_id=self.cluster_id)]
 
-    def _beginnings(self, until: Until) -> Iterator[Whole]:
+    def _beginnings(self, until: Until) -> Iterator[WholeSnapshot]:
         """Snapshots to begin at, the next one if that cannot be used; none where the log says it all.
 
         Raises MetadataLogError where none of them can be, and the log does not say it.
@@ -272,16 +272,18 @@ class MetadataLog:
                 raise MetadataLogError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def replayed(source: SegmentFile, batch: RecordBatch, replay: Replay, start: int = 0, until: Until = _ALL) -> Place:
+def replayed(
+    source: SegmentFile, batch: RecordBatch, replay: Replay, start: int = 0, until: Until = _ALL
+) -> RecordPlace:
     """A batch, as far as it is wanted; the last record that was replayed."""
-    at = Place(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
+    at = RecordPlace(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)
     for record in records_of(source, batch):
         if isinstance(record, Damage):
             replay.note(f"a batch is damaged: {record.cause}", at)
             break
         if record.offset < start or (until.offset is not None and record.offset > until.offset):
             continue
-        at = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
+        at = RecordPlace(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
         if batch.is_control:
             replay.take_control(control_number(record.key), record.value, at)
         else:

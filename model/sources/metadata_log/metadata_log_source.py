@@ -16,13 +16,13 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
 from model.hosts.process import crash_line, uncollected
 from model.metadata_log.journal import MOST_RECORDS, Logged
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.recordings.folder import said
 from model.recordings.playback import Stretch
 from model.sources.addresses import MetadataLogName
 from model.sources.file_source import END_MS
-from model.sources.metadata_log.log_files import MetadataLog, MetadataLogError, Step, Until
-from model.sources.source import Batch, Sink, SourceError, SourceStatus
+from model.sources.metadata_log.log_files import LogStep, MetadataLog, MetadataLogError, Until
+from model.sources.source import FactBatch, Sink, SourceError, SourceStatus
 
 FIRST_BYTES: Final = 1 << 20
 """Of a snapshot, read at once."""
@@ -30,7 +30,7 @@ MANY: Final = 10_000
 """Facts that are told together."""
 FAREWELL_S: Final = 1.0
 
-_UNTOLD: Final[tuple[r.Record, ...]] = (r.ZnodeUnreadable(path="/consumers", reason=r.UNTOLD),)
+_UNTOLD: Final[tuple[r.ClusterRecord, ...]] = (r.ZnodeUnreadable(path="/consumers", reason=r.UNTOLD),)
 """Brokers keep groups in a topic of their own."""
 
 
@@ -43,8 +43,8 @@ class MetadataLogSource:
 
     def __init__(self, name: MetadataLogName) -> None:
         self._name = name
-        self._at = Place()
-        self._facts: list[r.Record] = [*_UNTOLD]
+        self._at = RecordPlace()
+        self._facts: list[r.ClusterRecord] = [*_UNTOLD]
         self._logged: deque[Logged] = deque(maxlen=MOST_RECORDS)
         self._has_quorum = self._is_read = self._is_closed = False
         self._thread: threading.Thread | None = None
@@ -75,7 +75,7 @@ class MetadataLogSource:
         image = delta.apply(Provenance(self.name, self._at.offset, self._at.time_ms, complete=True))
         self._facts = [*records_of(image)]
 
-    def _see(self, step: Step) -> None:
+    def _see(self, step: LogStep) -> None:
         self._at = step.at
         self._logged.extend(step.logged)
         self._has_quorum |= any(isinstance(fact, r.QuorumDescribed) for fact in step.facts[-1:])
@@ -105,7 +105,9 @@ class MetadataLogSource:
         if self._is_read and not self._has_quorum:
             facts.append(r.ZnodeUnreadable(path="/controller", reason=r.UNTOLD))
         sink.take(
-            Batch(tuple(facts), at.offset, at.time_ms, listing=self._is_read, part=part, fresh=is_anew, logged=logged)
+            FactBatch(
+                tuple(facts), at.offset, at.time_ms, listing=self._is_read, part=part, fresh=is_anew, logged=logged
+            )
         )
         if self._is_read:
             reason = f"metadata log on disk, last record {said(at.time_ms)}"
@@ -181,7 +183,7 @@ class MetadataLogSource:
                 yield at_ms, image
                 delta = ClusterDelta(image)
 
-    def _moments(self) -> Iterator[tuple[int, Step]]:
+    def _moments(self) -> Iterator[tuple[int, LogStep]]:
         """The steps of the whole log that say something, at times that never fall: leaders' clocks differ."""
         at_ms = 0
         try:

@@ -20,9 +20,9 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.recordings.folder import RecordingError, cluster_path
 from model.recordings.recorder import Recorder, Rolling
-from model.sources.metadata_log.log_files import MetadataLog, Step, Until
+from model.sources.metadata_log.log_files import LogStep, MetadataLog, Until
 from model.sources.metadata_log.snapshots import MetadataLogError
-from model.sources.metadata_log.stretches import Stretch, Times, stretches
+from model.sources.metadata_log.stretches import LogStretch, RisingTimes, stretches
 
 STRETCH_BYTES: Final = 8 << 20
 """Of a log, from which on another process takes the next ones."""
@@ -32,13 +32,13 @@ _WHOLE: Final = Rolling(absent_ms=1 << 60)
 """A log says all that changed: what lies long between two changes is no gap."""
 
 
-class Order(msgspec.Struct, frozen=True):
+class StretchToRecord(msgspec.Struct, frozen=True):
     """What one process is to record: `folder` is for this stretch alone."""
 
     path: Path
     folder: Path
     cluster: str
-    stretch: Stretch
+    stretch: LogStretch
 
 
 def record_log(
@@ -59,7 +59,7 @@ def record_log(
         log = MetadataLog(path, whole_bytes=_ALL_BYTES)
         cluster = log.cluster_id or path.resolve().parent.name
         cut = stretches(log, stretch_bytes)
-        orders = (Order(path, folder / f".stretch-{each.number}", cluster, each) for each in cut)
+        orders = (StretchToRecord(path, folder / f".stretch-{each.number}", cluster, each) for each in cut)
         has_times = [*_carried_out(orders, most)]
         for remark in log.remarks:
             note(f"{path}: {remark}")
@@ -74,13 +74,13 @@ def record_log(
     return cluster_path(folder, cluster)
 
 
-def _carried_out(orders: Iterable[Order], processes: int) -> Iterator[bool]:
+def _carried_out(orders: Iterable[StretchToRecord], processes: int) -> Iterator[bool]:
     """Of each whether it has times. A stretch that is the only one is this process's own work."""
     with ThreadPoolExecutor(max(processes, 1), "stretch") as threads:
         running: set[Future[bool]] = set()
         try:
             for order in orders:
-                if not processes or order.stretch == Stretch(0):
+                if not processes or order.stretch == LogStretch(0):
                     yield record_stretch(order)
                     continue
                 running.add(threads.submit(_in_process, order))
@@ -93,7 +93,7 @@ def _carried_out(orders: Iterable[Order], processes: int) -> Iterator[bool]:
                 each.cancel()
 
 
-def _in_process(order: Order) -> bool:
+def _in_process(order: StretchToRecord) -> bool:
     """Raises RecordingError."""
     command = [sys.executable, "-P", "-m", "model.sources.metadata_log"]
     done = subprocess.run(command, input=pickle.dumps(order), capture_output=True, check=False)
@@ -102,7 +102,7 @@ def _in_process(order: Order) -> bool:
     return done.stdout == b"True\n"
 
 
-def record_stretch(order: Order) -> bool:
+def record_stretch(order: StretchToRecord) -> bool:
     """Records one stretch into a folder of its own; whether anything there has a time.
 
     Raises RecordingError, MetadataLogError.
@@ -122,7 +122,7 @@ def record_stretch(order: Order) -> bool:
     return bool(times.at_ms)
 
 
-def _steps(order: Order) -> Iterator[Step]:
+def _steps(order: StretchToRecord) -> Iterator[LogStep]:
     log, stretch = MetadataLog(order.path, whole_bytes=_ALL_BYTES), order.stretch
     if stretch.since:
         return log.steps_from(pickle.loads(stretch.since), stretch.end_offset)
@@ -133,8 +133,8 @@ class _Closing(msgspec.Struct):
     """Ends where the next stretch begins, or at the last record: until then what was recorded last is known to hold."""
 
     recorder: Recorder
-    stretch: Stretch
-    times: Times
+    stretch: LogStretch
+    times: RisingTimes
 
     def close(self) -> None:
         end_ms = self.stretch.end_ms if self.stretch.end_offset is not None else self.times.at_ms

@@ -19,7 +19,7 @@ from model.log.records.columns import BatchGroup, Flags, HeaderColumns, batch_gr
 from model.log.records.scan import BatchWindow, batch_windows
 from model.metadata_log.partition_records import Values
 from model.metadata_log.replay import SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 
 _WINDOW: Final = 8 << 20
 """Bytes of a snapshot that are read at once."""
@@ -44,17 +44,17 @@ def snapshot_of(path: Path) -> Snapshot | None:
     return None if named is None else Snapshot(int(named[1]), int(named[2]), path)
 
 
-class Whole(msgspec.Struct, frozen=True):
+class WholeSnapshot(msgspec.Struct, frozen=True):
     """A snapshot whose batches are sound, the first its header, the last its footer."""
 
     path: Path
     size: int
     end_offset: int
-    at: Place
+    at: RecordPlace
     """Where and when its last record was written."""
 
 
-def checked(snapshot: Snapshot) -> Whole:
+def checked(snapshot: Snapshot) -> WholeSnapshot:
     """Reads no record of what it says. Raises MetadataLogError where it is not whole."""
     kinds: list[int] = []
     time_ms = size = 0
@@ -68,7 +68,9 @@ def checked(snapshot: Snapshot) -> Whole:
                     time_ms = header_time(record.value)
     if not kinds or kinds[0] != SNAPSHOT_HEADER or kinds[-1] != SNAPSHOT_FOOTER:
         raise MetadataLogError(f"{snapshot.path}: no whole snapshot: it lacks its header or footer; use another one")
-    return Whole(snapshot.path, size, snapshot.end_offset, Place(snapshot.end_offset - 1, snapshot.epoch, time_ms))
+    return WholeSnapshot(
+        snapshot.path, size, snapshot.end_offset, RecordPlace(snapshot.end_offset - 1, snapshot.epoch, time_ms)
+    )
 
 
 def _windows(path: Path) -> Iterator[tuple[SegmentFile, BatchWindow | RecordBatch]]:
@@ -113,7 +115,7 @@ def _records(path: Path, source: SegmentFile, batch: RecordBatch) -> Iterator[Re
         yield record
 
 
-def read_parts(snapshot: Whole, replay: Replay) -> Iterator[int]:
+def read_parts(snapshot: WholeSnapshot, replay: Replay) -> Iterator[int]:
     """All that it says, a window at a time: bytes that were read so far. Raises MetadataLogError."""
     for source, window in _windows(snapshot.path):
         if isinstance(window, BatchWindow):
@@ -125,7 +127,9 @@ def read_parts(snapshot: Whole, replay: Replay) -> Iterator[int]:
             yield window.end
 
 
-def _replay_group(snapshot: Whole, replay: Replay, source: SegmentFile, window: BatchWindow, group: BatchGroup) -> None:
+def _replay_group(
+    snapshot: WholeSnapshot, replay: Replay, source: SegmentFile, window: BatchWindow, group: BatchGroup
+) -> None:
     """Many batches at once, but for those that are no sound data, or have to be read record by record."""
     records, is_usual = group.records, _is_data(group.headers) & (group.counts >= 0)
     ends = np.cumsum(np.maximum(group.counts, 0))
@@ -139,14 +143,14 @@ def _replay_group(snapshot: Whole, replay: Replay, source: SegmentFile, window: 
                 _replay_batch(snapshot, replay, source, window.batch(index))
 
 
-def _replay_batch(snapshot: Whole, replay: Replay, source: SegmentFile, batch: RecordBatch) -> None:
+def _replay_batch(snapshot: WholeSnapshot, replay: Replay, source: SegmentFile, batch: RecordBatch) -> None:
     _see_sound(snapshot.path, source, batch)
     for record in _records(snapshot.path, source, batch):
         if batch.is_control:
             kind = control_number(record.key)
-            replay.take_control(kind, record.value, Place(time_ms=snapshot.at.time_ms))
+            replay.take_control(kind, record.value, RecordPlace(time_ms=snapshot.at.time_ms))
         else:
-            replay.take(record.value, Place())
+            replay.take(record.value, RecordPlace())
 
 
 def unsound(source: SegmentFile, batch: RecordBatch | Damage, expected: int, epoch: int) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from model.log.records import RecordBatch
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.recordings.folder import DAY_MS, RecordingError, said
 from model.sources.metadata_log.log_files import MetadataLog, Resumed, replayed
 
@@ -28,13 +28,13 @@ BEFORE_MS: Final = 2
 """From where a stretch begins to its first moment: an image is so for 1 ms at least, and what changes it is later."""
 
 
-class Times(msgspec.Struct):
+class RisingTimes(msgspec.Struct):
     """Never earlier than before: leaders' clocks differ. 0: not known yet."""
 
     first_ms: int = 0
     at_ms: int = 0
 
-    def go_on(self, at: Place) -> None:
+    def go_on(self, at: RecordPlace) -> None:
         """Raises RecordingError for a time that is too far from the first one."""
         if not EARLIEST_MS <= at.time_ms < LATEST_MS:
             return
@@ -45,13 +45,13 @@ class Times(msgspec.Struct):
         self.at_ms = max(self.at_ms, at.time_ms)
 
 
-class Stretch(msgspec.Struct, frozen=True):
+class LogStretch(msgspec.Struct, frozen=True):
     """Records from one place to another, and all that those before it said."""
 
     number: int
     since: bytes = b""
     """`Resumed`, pickled; empty: it begins where the log does."""
-    times: Times = msgspec.field(default_factory=Times)
+    times: RisingTimes = msgspec.field(default_factory=RisingTimes)
     """As they are where it begins."""
     end_offset: int | None = None
     """The first offset that is not of it; None: it goes on to the end."""
@@ -59,19 +59,19 @@ class Stretch(msgspec.Struct, frozen=True):
     """Until when it is known that nothing more was written, where it has an end."""
 
 
-def stretches(log: MetadataLog, size: int) -> Iterator[Stretch]:
+def stretches(log: MetadataLog, size: int) -> Iterator[LogStretch]:
     """All of them, in order, of so many bytes or more each. Raises MetadataLogError, RecordingError.
 
     Remarks are the log's, once all are told.
     """
-    replay, times, at = Replay(0), Times(), Place()
-    begun, read = Stretch(0), 0
+    replay, times, at = Replay(0), RisingTimes(), RecordPlace()
+    begun, read = LogStretch(0), 0
     for source, batch in log.walk(replay):
         if read >= size and not replay.is_in_transaction and _is_lull(times, batch):
             end_ms = batch.max_timestamp - BEFORE_MS
             yield msgspec.structs.replace(begun, end_offset=batch.base_offset, end_ms=end_ms)
             since = pickle.dumps(Resumed(replay, at, batch.position), pickle.HIGHEST_PROTOCOL)
-            begun, read = Stretch(begun.number + 1, since, Times(times.first_ms, end_ms)), 0
+            begun, read = LogStretch(begun.number + 1, since, RisingTimes(times.first_ms, end_ms)), 0
         at = replayed(source, batch, replay, log.begins_at)
         times.go_on(at)
         read += batch.end - batch.position
@@ -82,5 +82,5 @@ def stretches(log: MetadataLog, size: int) -> Iterator[Stretch]:
         log.remarks.append(replay.trouble)
 
 
-def _is_lull(times: Times, batch: RecordBatch) -> bool:
+def _is_lull(times: RisingTimes, batch: RecordBatch) -> bool:
     return bool(times.at_ms) and times.at_ms + LULL_MS <= batch.max_timestamp < LATEST_MS

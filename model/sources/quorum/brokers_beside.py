@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from model.cluster import records as r
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.sources.addresses import KafkaAddress, parse_kafka_address
 from model.sources.kafka.kafka_source import INTERVAL_S, KafkaSource
-from model.sources.source import Batch, SourceError, SourceStatus
+from model.sources.source import FactBatch, SourceError, SourceStatus
 
 _TOLD_BY_BROKERS = (
     r.GroupDescribed,
@@ -33,7 +33,7 @@ class BrokersBeside:
 
     def __init__(
         self,
-        tell: Callable[[Batch], None],
+        tell: Callable[[FactBatch], None],
         report: Callable[[SourceStatus], None],
         interval_s: float = INTERVAL_S,
         security: Mapping[str, Any] | None = None,
@@ -43,10 +43,10 @@ class BrokersBeside:
         self._interval_s = interval_s
         self._security = security
         self._source: KafkaSource | None = None
-        self._told: dict[tuple[type[Record], str], Record] = {}
+        self._told: dict[tuple[type[ClusterRecord], str], ClusterRecord] = {}
 
     @property
-    def told(self) -> tuple[Record, ...]:
+    def told(self) -> tuple[ClusterRecord, ...]:
         """All that still holds, for whoever forgot it; from any thread."""
         return tuple(self._told.copy().values())
 
@@ -78,14 +78,14 @@ class BrokersBeside:
         if self._source is not None:
             self._source.close()
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         """As the brokers' sink."""
         told = tuple(record for record in batch.records if _is_theirs(record))
         if told:
             self._keep(told)
             self._tell(msgspec.structs.replace(batch, records=told, listing=False))
 
-    def _keep(self, told: tuple[Record, ...]) -> None:
+    def _keep(self, told: tuple[ClusterRecord, ...]) -> None:
         for record in told:
             subject = str(getattr(record, "group", getattr(record, "broker", getattr(record, "entity", ""))))
             match record:
@@ -100,7 +100,7 @@ class BrokersBeside:
         self._report(status)
 
 
-def _is_theirs(record: Record) -> bool:
+def _is_theirs(record: ClusterRecord) -> bool:
     if isinstance(record, r.ConfigChanged | r.ConfigRemoved):
         return record.entity.startswith(_OWN_SETTINGS)
     return isinstance(record, _TOLD_BY_BROKERS)

@@ -21,7 +21,7 @@ from model.sources.kafka.kafka_source import KafkaSource
 from model.sources.kafka.views import KRAFT, ClusterView
 from model.sources.quorum.brokers_beside import BrokersBeside
 from model.sources.quorum.quorum_source import QuorumSource
-from model.sources.source import Batch, Progress, Sink, SourceStatus
+from model.sources.source import FactBatch, Progress, Sink, SourceStatus
 from model.sources.timeline import Timeline
 
 REST_S: Final = 1.0
@@ -99,7 +99,7 @@ class ClusterSource:
 
     # As the brokers tell.
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         with self._lock:
             self._beside.take(batch)
             if not self._is_followed:
@@ -115,7 +115,7 @@ class ClusterSource:
         elif not self._rest.is_alive():
             self._consider()
 
-    def _tell_beside(self, batch: Batch) -> None:
+    def _tell_beside(self, batch: FactBatch) -> None:
         if self._is_followed:
             self._pass_on(batch)
 
@@ -155,7 +155,7 @@ class ClusterSource:
 
     # As the controllers tell.
 
-    def hear(self, trial: "_Trial", batch: Batch) -> None:
+    def hear(self, trial: "_Trial", batch: FactBatch) -> None:
         """The metadata log's facts."""
         with self._lock:
             if trial is not self._trial:
@@ -182,7 +182,7 @@ class ClusterSource:
         self._polled, self._next_s = why, time.monotonic() + rest_s
         if was_followed:
             now_ms = time.time_ns() // 1_000_000
-            self._pass_on(Batch((*self._polling.listing(now_ms), *self._beside.told), -1, now_ms, listing=True))
+            self._pass_on(FactBatch((*self._polling.listing(now_ms), *self._beside.told), -1, now_ms, listing=True))
         self._say()
 
     def _recalled(self, past: Timeline) -> None:
@@ -203,7 +203,7 @@ class ClusterSource:
         if self._sink is not None:
             self._sink.report(status)
 
-    def _pass_on(self, batch: Batch) -> None:
+    def _pass_on(self, batch: FactBatch) -> None:
         if self._sink is not None:
             self._begun_ms = batch.time_ms if self._begun_ms is None else self._begun_ms
             self._sink.take(batch)
@@ -219,7 +219,7 @@ class _Trial:
         self._since_s = time.monotonic()
         """Since when it has fared as it does."""
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         self._cluster.hear(self, batch)
 
     def report(self, status: SourceStatus) -> None:

@@ -14,11 +14,11 @@ from model.cluster.image_parts import Quorum
 from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.hosts.process import uncollected
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotGrew, SnapshotRead
 from model.sources.kafka.views import essence
 from model.sources.quorum.growing import Growing
-from model.sources.source import Batch
+from model.sources.source import FactBatch
 
 TOLD_BYTES: Final = 8 << 20
 """Of a snapshot, from one part to the next; the first is as much as comes at once."""
@@ -27,11 +27,11 @@ TOLD_BYTES: Final = 8 << 20
 class LogFacts:
     """For one thread at a time."""
 
-    def __init__(self, tell: Callable[[Batch], None], *, tells_parts: bool = True) -> None:
+    def __init__(self, tell: Callable[[FactBatch], None], *, tells_parts: bool = True) -> None:
         """Whoever has a picture by others already wants no parts, and takes what the log tells once it is whole."""
         self._tell, self._tells_parts = tell, tells_parts
         self._replay = Replay()
-        self._at = Place()
+        self._at = RecordPlace()
         self._is_listed = False
         self._quorum: Quorum | None = None
         self._cluster_id: str | None = None
@@ -45,7 +45,7 @@ class LogFacts:
         return self._is_listed
 
     @property
-    def at(self) -> Place:
+    def at(self) -> RecordPlace:
         """The last record that was taken."""
         return self._at
 
@@ -72,7 +72,7 @@ class LogFacts:
                     self._tell_batch(tuple(self._replay.facts(self._at)))
             case QuorumSeen(quorum):
                 if self._is_listed and (self._quorum is None or essence(quorum) != essence(self._quorum)):
-                    self._tell(Batch((r.QuorumDescribed(quorum=quorum),), -1, time.time_ns() // 1_000_000))
+                    self._tell(FactBatch((r.QuorumDescribed(quorum=quorum),), -1, time.time_ns() // 1_000_000))
                 self._quorum = quorum
 
     def _grow(self, piece: SnapshotGrew) -> None:
@@ -86,7 +86,7 @@ class LogFacts:
         if self._tells_parts and not self._is_listed and growing.read > self._due:
             self._part, self._due = self._part + 1, growing.read + TOLD_BYTES
             facts = (r.GenerationRecognised(generation="kraft"), *growing.replay.facts(growing.at))
-            self._tell(Batch(facts, growing.at.offset, growing.at.time_ms, part=self._part))
+            self._tell(FactBatch(facts, growing.at.offset, growing.at.time_ms, part=self._part))
 
     def _replace(self, snapshot: LogPosition, data: bytes) -> None:
         growing, self._growing, self._is_listed = self._growing, None, False
@@ -101,11 +101,11 @@ class LogFacts:
         """Who leads, as its answers say: a snapshot does not, where nobody was elected since."""
         self._replay.assume_leader(leader, epoch, ())
 
-    def list(self, cluster_id: str | None, others: Iterable[r.Record] = ()) -> None:
+    def list(self, cluster_id: str | None, others: Iterable[r.ClusterRecord] = ()) -> None:
         """It is up to date: tells everything and `others`, unless that was told; and which cluster it is."""
         if self._is_listed and cluster_id == self._cluster_id:
             return
-        facts: list[r.Record] = [] if cluster_id is None else [r.ClusterIdentified(cluster_id=cluster_id)]
+        facts: list[r.ClusterRecord] = [] if cluster_id is None else [r.ClusterIdentified(cluster_id=cluster_id)]
         is_listing = not self._is_listed
         if is_listing:
             facts += [r.GenerationRecognised(generation="kraft"), *self._replay.facts(self._at), *others]
@@ -116,7 +116,7 @@ class LogFacts:
         self._part = 0
         self._tell_batch(tuple(facts), listing=is_listing, part=part)
 
-    def _tell_batch(self, facts: tuple[r.Record, ...], *, listing: bool = False, part: int = 0) -> None:
+    def _tell_batch(self, facts: tuple[r.ClusterRecord, ...], *, listing: bool = False, part: int = 0) -> None:
         logged = self._replay.logged()
         if facts or logged:
-            self._tell(Batch(facts, self._at.offset, self._at.time_ms, listing=listing, part=part, logged=logged))
+            self._tell(FactBatch(facts, self._at.offset, self._at.time_ms, listing=listing, part=part, logged=logged))

@@ -5,7 +5,7 @@ from typing import Final
 from model.hosts.observing.replaying import replay_batches, snapshot_time
 from model.log.records import RecordBatch, crc_holds, scan
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import LogPosition, SnapshotGrew
 
 MOST_LEFT: Final = 32 << 20
@@ -18,7 +18,7 @@ class Growing:
     def __init__(self, snapshot: LogPosition) -> None:
         self.id = snapshot
         self.replay = Replay()
-        self.at = Place(snapshot.offset - 1, snapshot.epoch)
+        self.at = RecordPlace(snapshot.offset - 1, snapshot.epoch)
         self.read = 0
         """Bytes of whole batches."""
         self.is_sound = True
@@ -31,7 +31,7 @@ class Growing:
             return
         data, end = self._left + piece.data, 0
         if not piece.position:
-            self.at = Place(self.at.offset, self.at.epoch, snapshot_time(data))
+            self.at = RecordPlace(self.at.offset, self.at.epoch, snapshot_time(data))
         for batch in scan(data):
             if not isinstance(batch, RecordBatch):
                 break  # cut short by the piece's end, as a rule

@@ -17,7 +17,7 @@ from model.cluster.findings import find
 from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.metadata_log.journal import MOST_RECORDS, Logged
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.observer.messages import BatchesCommitted, Handed, SnapshotRead
 from model.sources.feed import Feed, Moment
 from model.sources.timeline import MOST_BYTES, Timeline
@@ -31,8 +31,8 @@ BREATH_S: Final = 0.002
 
 
 class _Step(msgspec.Struct, frozen=True):
-    at: Place
-    facts: list[r.Record]
+    at: RecordPlace
+    facts: list[r.ClusterRecord]
 
 
 class PastMoments:
@@ -44,7 +44,7 @@ class PastMoments:
         self._replay = Replay(MOST_RECORDS)
         named = [] if cluster_id is None else [r.ClusterIdentified(cluster_id=cluster_id)]
         self._base = ClusterDelta(EMPTY).replay_all([r.GenerationRecognised(generation="kraft"), *named])
-        self._base_at: Place | None = None
+        self._base_at: RecordPlace | None = None
         """The last record that is in the base, where that is not empty."""
         self._steps: deque[_Step] = deque()
         self._facts = 0
@@ -63,7 +63,7 @@ class PastMoments:
             case _:
                 pass
 
-    def _add(self, at: Place, facts: list[r.Record]) -> None:
+    def _add(self, at: RecordPlace, facts: list[r.ClusterRecord]) -> None:
         if not facts:
             return
         self._steps.append(_Step(at, facts))
@@ -96,10 +96,10 @@ class PastMoments:
                 break
         return timeline
 
-    def _provenance(self, at: Place) -> Provenance:
+    def _provenance(self, at: RecordPlace) -> Provenance:
         return Provenance(self._source, at.offset, at.time_ms, complete=True)
 
 
-def _weight(facts: list[r.Record]) -> int:
+def _weight(facts: list[r.ClusterRecord]) -> int:
     """How many partitions, or other things, they are about."""
     return sum(len(fact.states) if isinstance(fact, r.PartitionStatesWritten) else 1 for fact in facts)

@@ -29,7 +29,7 @@ from model.sources.kafka.polling_source import end
 from model.sources.quorum.brokers_beside import BrokersBeside
 from model.sources.quorum.facts import LogFacts
 from model.sources.quorum.past_moments import PastMoments
-from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
+from model.sources.source import FactBatch, Phase, Progress, Sink, SourceError, SourceStatus
 from model.sources.timeline import Timeline
 
 FAREWELL_S = 1.0
@@ -207,7 +207,7 @@ class QuorumSource:
             if self._sink is not None:
                 self._sink.report(self._status)
 
-    def _tell(self, batch: Batch) -> None:
+    def _tell(self, batch: FactBatch) -> None:
         if batch.begins_listing:
             self._endpoints.clear()
         for record in batch.records:
@@ -242,13 +242,13 @@ class QuorumSource:
             then, past.then, records = past.then, None, moments.records()
             if self._sink is None or then is None or past.closing.is_set():
                 return
-            self._sink.take(Batch((), -1, self._facts.at.time_ms, logged=records))
+            self._sink.take(FactBatch((), -1, self._facts.at.time_ms, logged=records))
             if timeline.instants:
                 then(timeline)
 
     # As the brokers tell.
 
-    def _tell_beside(self, batch: Batch) -> None:
+    def _tell_beside(self, batch: FactBatch) -> None:
         self._pass_on(msgspec.structs.replace(batch, zxid=-1))
 
     def _hear_beside(self, status: SourceStatus) -> None:
@@ -259,7 +259,7 @@ class QuorumSource:
                 self._beside = trouble
                 self._say(msgspec.structs.replace(self._status, is_partial=False))
 
-    def _pass_on(self, batch: Batch) -> None:
+    def _pass_on(self, batch: FactBatch) -> None:
         with self._lock:
             if self._sink is not None:
                 self._sink.take(batch)

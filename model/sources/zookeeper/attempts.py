@@ -8,8 +8,8 @@ from model.hosts.tls import PLAIN_ON_TLS
 from model.hosts.zookeeper.protocol import Connected, ConnectionState
 from model.hosts.zookeeper.settings import Usage, hosts_of
 from model.sources.addresses import ZooKeeperAddress
-from model.sources.source import Cost, Progress
-from model.sources.zookeeper.watching import Found
+from model.sources.source import FollowingCost, Progress
+from model.sources.zookeeper.watching import FoundZnodes
 
 TRIALS = 3
 """So often every server of an ensemble may answer the same question by garbage."""
@@ -17,7 +17,7 @@ TRIALS = 3
 BEHIND = "the server knows less than it has told before: its data was put back, or it is not to be trusted"
 
 
-class Attempts:
+class AttemptCounter:
     """Counts answers of one attempt at a time. What an attempt is told again is no progress until it is farther."""
 
     def __init__(self) -> None:
@@ -114,9 +114,9 @@ def _refusal(host: tuple[str, int]) -> str:
     return ""
 
 
-def cost_between(before: Usage, after: Usage, seconds: float, watches: int) -> Cost:
+def cost_between(before: Usage, after: Usage, seconds: float, watches: int) -> FollowingCost:
     """What it cost a second, in the `seconds` between the two."""
-    return Cost(
+    return FollowingCost(
         requests_per_s=round((after.requests - before.requests) / seconds, 1),
         received_bytes_per_s=round((after.bytes_in - before.bytes_in) / seconds),
         sent_bytes_per_s=round((after.bytes_out - before.bytes_out) / seconds),
@@ -141,7 +141,7 @@ def reason_of(state: ConnectionState) -> str:
     return "" if isinstance(state, Connected) else state.reason
 
 
-def no_kafka_here(found: Found, state: Connected) -> str:
+def no_kafka_here(found: FoundZnodes, state: Connected) -> str:
     """Why this tree cannot be watched, one line."""
     if found.forbidden:
         return f"no permission to read {found.forbidden[0].path}: give this session credentials that may read it"

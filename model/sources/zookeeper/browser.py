@@ -12,7 +12,7 @@ import msgspec
 
 from model.hosts.zookeeper.protocol import BrowsesZnodes, Connected, ZooKeeperUnavailable
 from model.metadata_log.journal import Journal, Logged
-from model.sources.source import Batch, Sink, SourceStatus
+from model.sources.source import FactBatch, Sink, SourceStatus
 from model.znodes.history import Version, ZnodeHistory, controllers_of
 from model.zookeeper import Children, Missing, Stat, Unread, Znode, columns_of
 
@@ -31,7 +31,7 @@ LARGE = 1_000
 A = TypeVar("A", Children, Znode)
 
 
-class Mark(msgspec.Struct, frozen=True):
+class ZnodeMark(msgspec.Struct, frozen=True):
     """What happened to a znode lately: `+` appeared, `~` written, `-` gone."""
 
     sign: str
@@ -59,7 +59,7 @@ class ZnodeBrowser:
         self._lock = threading.Lock()
         self._names: dict[str, _Kept[Children]] = {}
         self._znodes: dict[str, _Kept[Znode]] = {}
-        self._marks: dict[str, Mark] = {}
+        self._marks: dict[str, ZnodeMark] = {}
 
     def invalidate(self, paths: Iterable[str]) -> None:
         """Watches told that these paths changed: they and their parents are to be read again."""
@@ -166,8 +166,8 @@ class ZnodeBrowser:
             if before is None:
                 return
             old, new = names_of(before), names_of(answer)
-            self._marks.update((join(path, name), Mark("+", now_ms)) for name in new - old)
-            self._marks.update((join(path, name), Mark("-", now_ms)) for name in old - new)
+            self._marks.update((join(path, name), ZnodeMark("+", now_ms)) for name in new - old)
+            self._marks.update((join(path, name), ZnodeMark("-", now_ms)) for name in old - new)
 
     def _keep_znode(self, path: str, kept: _Kept[Znode], answer: Znode | Unread, now_ms: int) -> None:
         before, kept.answer, kept.read_ms = kept.answer, answer, now_ms
@@ -176,7 +176,7 @@ class ZnodeBrowser:
         self._znodes.pop(path, None)
         self._znodes[path] = kept
         if isinstance(before, Znode) and isinstance(answer, Znode) and before.stat.mzxid != answer.stat.mzxid:
-            self._marks[path] = Mark("~", now_ms)
+            self._marks[path] = ZnodeMark("~", now_ms)
 
     def _gone_below(self, path: str, now_ms: int) -> list[str]:
         prefix = join(path, "")
@@ -213,7 +213,7 @@ class Witness:
         self._history = ZnodeHistory()
         self._journal = Journal()
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         """Remembers, then passes on: whoever hears of a change finds it here."""
         read = columns_of(batch.read)
         with self._lock:

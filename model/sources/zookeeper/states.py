@@ -97,7 +97,7 @@ def _with_others(usual: StatePayloads, every: Sequence[bytes]) -> StatePayloads:
     return whole
 
 
-class StatesRead:
+class UsableStates:
     """The states that can be used among some answers. `rows` says where they are, `others` where the rest is."""
 
     def __init__(self, answers: ZnodeColumns) -> None:
@@ -153,7 +153,7 @@ class StatesRead:
         found = cast(list[bytes], list(compress(data, is_found)))
         return of_topic[is_found], numbers[is_found], places[is_found], found
 
-    def records(self) -> Iterator[r.Record]:
+    def records(self) -> Iterator[r.ClusterRecord]:
         """A record of each topic, its partitions ascending, dated by the newest of its states."""
         if not self.rows:
             return

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from model.cluster import records as r
 from model.cluster.ids import KafkaGeneration, TopicPartition, newest
 from model.cluster.texts import redacted
-from model.sources.zookeeper.states import StatesRead
+from model.sources.zookeeper.states import UsableStates
 from model.znodes.catalogue import CONFIG_KINDS, ZnodeKind
 from model.znodes.cluster import (
     BrokerRegistration,
@@ -66,14 +66,14 @@ def is_read(path: str) -> bool:
     return recognise(path).kind in _READ
 
 
-def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool = False) -> Iterator[r.Record]:
+def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool = False) -> Iterator[r.ClusterRecord]:
     """What znodes, just read, say of the cluster; `now_ms` dates what is gone.
 
     A znode that cannot be used yields ZnodeUnreadable and nothing else: the last good value stands. In a `listing` the
     others go without saying that they are readable.
     """
     known = columns_of(answers)
-    states = StatesRead(known)
+    states = UsableStates(known)
     generation: KafkaGeneration = "unknown"
     if not listing:
         yield from (r.ZnodeReadable(path=known.paths[row]) for row in states.rows)
@@ -100,7 +100,7 @@ def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool =
         yield r.GenerationRecognised(generation=generation)
 
 
-def _refused(answer: Forbidden | Refused | TooLarge, now_ms: int) -> Iterator[r.Record]:
+def _refused(answer: Forbidden | Refused | TooLarge, now_ms: int) -> Iterator[r.ClusterRecord]:
     yield r.ZnodeUnreadable(path=answer.path, reason=_refusal(answer), time_ms=now_ms)
 
 
@@ -118,7 +118,7 @@ def _when(znode: Znode) -> dict[str, int]:
     return {"zxid": znode.stat.mzxid, "time_ms": znode.stat.mtime_ms}
 
 
-def _said(match: ZnodeMatch, payload: object, znode: Znode) -> Iterator[r.Record]:
+def _said(match: ZnodeMatch, payload: object, znode: Znode) -> Iterator[r.ClusterRecord]:
     if match.kind in _MARKERS:
         yield _MARKED[match.kind](match, znode)
     say = _SAYS.get(type(payload))
@@ -126,14 +126,14 @@ def _said(match: ZnodeMatch, payload: object, znode: Znode) -> Iterator[r.Record
         yield say(match, payload, znode)
 
 
-def _gone(match: ZnodeMatch, path: str, now_ms: int) -> Iterator[r.Record]:
+def _gone(match: ZnodeMatch, path: str, now_ms: int) -> Iterator[r.ClusterRecord]:
     yield r.ZnodeReadable(path=path)
     say = _GONE.get(match.kind)
     if say is not None:
         yield say(match, path, now_ms)
 
 
-def _registered(m: ZnodeMatch, payload: BrokerRegistration, znode: Znode) -> r.Record:
+def _registered(m: ZnodeMatch, payload: BrokerRegistration, znode: Znode) -> r.ClusterRecord:
     # A broker of Kafka 2.2 and later registers by create and set in one transaction (KIP-380): data version 1.
     epoch = znode.stat.czxid if znode.stat.version >= 1 else None
     return r.BrokerRegistered(
@@ -148,7 +148,7 @@ def _registered(m: ZnodeMatch, payload: BrokerRegistration, znode: Znode) -> r.R
     )
 
 
-def _assigned(m: ZnodeMatch, payload: TopicAssignment, znode: Znode) -> r.Record:
+def _assigned(m: ZnodeMatch, payload: TopicAssignment, znode: Znode) -> r.ClusterRecord:
     return r.TopicAssigned(
         topic=m.topic,
         replicas=payload.partitions,
@@ -159,17 +159,17 @@ def _assigned(m: ZnodeMatch, payload: TopicAssignment, znode: Znode) -> r.Record
     )
 
 
-def _reassigned(m: ZnodeMatch, payload: PartitionReassignment, znode: Znode) -> r.Record:
+def _reassigned(m: ZnodeMatch, payload: PartitionReassignment, znode: Znode) -> r.ClusterRecord:
     targets = {TopicPartition(entry.topic, entry.partition): entry.replicas for entry in payload.partitions}
     return r.ReassignmentsRequested(targets=targets, **_when(znode))
 
 
-def _preferred(m: ZnodeMatch, payload: PreferredReplicaElection, znode: Znode) -> r.Record:
+def _preferred(m: ZnodeMatch, payload: PreferredReplicaElection, znode: Znode) -> r.ClusterRecord:
     partitions = tuple(TopicPartition(entry.topic, entry.partition) for entry in payload.partitions)
     return r.PreferredElectionRequested(partitions=partitions, **_when(znode))
 
 
-def _joined(m: ZnodeMatch, payload: ConsumerRegistration, znode: Znode) -> r.Record:
+def _joined(m: ZnodeMatch, payload: ConsumerRegistration, znode: Znode) -> r.ClusterRecord:
     return r.MemberJoined(
         group=m.group,
         member=m.consumer_id,
@@ -180,7 +180,7 @@ def _joined(m: ZnodeMatch, payload: ConsumerRegistration, znode: Znode) -> r.Rec
     )
 
 
-def _elected(m: ZnodeMatch, payload: ControllerRegistration, znode: Znode) -> r.Record:
+def _elected(m: ZnodeMatch, payload: ControllerRegistration, znode: Znode) -> r.ClusterRecord:
     if payload.broker_id < 0:
         return r.ControllerLost(**_when(znode))
     return r.ControllerElected(
@@ -188,7 +188,7 @@ def _elected(m: ZnodeMatch, payload: ControllerRegistration, znode: Znode) -> r.
     )
 
 
-def _configured(m: ZnodeMatch, payload: EntityConfig, znode: Znode) -> r.Record:
+def _configured(m: ZnodeMatch, payload: EntityConfig, znode: Znode) -> r.ClusterRecord:
     entity = _entity(znode.path)
     return r.ConfigChanged(entity=entity, config=redacted(entity, payload.config), **_when(znode))
 
@@ -201,7 +201,7 @@ def _partition(m: ZnodeMatch) -> TopicPartition:
     return TopicPartition(m.topic, m.partition)
 
 
-_SAYS: dict[type, Callable[[ZnodeMatch, Any, Znode], r.Record]] = {
+_SAYS: dict[type, Callable[[ZnodeMatch, Any, Znode], r.ClusterRecord]] = {
     BrokerRegistration: _registered,
     TopicAssignment: _assigned,
     ControllerRegistration: _elected,
@@ -220,12 +220,12 @@ _SAYS: dict[type, Callable[[ZnodeMatch, Any, Znode], r.Record]] = {
 }
 """Payload type → the record it makes. Kinds that are not here are checked for being readable, and no more."""
 
-_MARKED: dict[ZnodeKind, Callable[[ZnodeMatch, Znode], r.Record]] = {
+_MARKED: dict[ZnodeKind, Callable[[ZnodeMatch, Znode], r.ClusterRecord]] = {
     _K.TOPIC_TO_DELETE: lambda m, z: r.TopicDeletionRequested(topic=m.topic, **_when(z)),
     _K.GROUP: lambda m, z: r.GroupSeen(group=m.group, **_when(z)),
 }
 
-_GONE: dict[ZnodeKind, Callable[[ZnodeMatch, str, int], r.Record]] = {
+_GONE: dict[ZnodeKind, Callable[[ZnodeMatch, str, int], r.ClusterRecord]] = {
     _K.BROKER: lambda m, path, ms: r.BrokerLost(broker=m.broker_id, time_ms=ms),
     _K.TOPIC: lambda m, path, ms: r.TopicRemoved(topic=m.topic, time_ms=ms),
     _K.PARTITION_STATE: lambda m, path, ms: r.PartitionStatesRemoved(

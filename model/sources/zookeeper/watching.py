@@ -69,7 +69,7 @@ SINGLES = (
 Listing = Callable[[Sequence[str]], Iterable[Children | Unread]]
 
 
-class Found(msgspec.Struct):
+class FoundZnodes(msgspec.Struct):
     """What a walk came upon: paths to read, containers that answered, and those this session may not list."""
 
     paths: list[str]
@@ -81,9 +81,9 @@ KAFKAS_OWN = frozenset({"/brokers/ids", "/brokers/topics"})
 """Where neither of these stands, there is no Kafka."""
 
 
-def walk(list_children: Listing, containers: Iterable[tuple[str, Below]] = ROOTS) -> Found:
+def walk(list_children: Listing, containers: Iterable[tuple[str, Below]] = ROOTS) -> FoundZnodes:
     """Finds every path to read below `containers`, level by level."""
-    found = Found([], set(), [])
+    found = FoundZnodes([], set(), [])
     level: list[tuple[str, Below, Sequence[str]]] = [(path, step, ()) for path, step in containers]
     while level:
         following: list[tuple[str, Below, Sequence[str]]] = []

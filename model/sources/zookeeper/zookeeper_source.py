@@ -24,12 +24,12 @@ from model.hosts.zookeeper.protocol import (
     ZooKeeperUnavailable,
 )
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Credential, ReadLimits, Sasl, Settings, Usage
+from model.hosts.zookeeper.settings import Credential, ReadLimits, Sasl, Usage, ZooKeeperSettings
 from model.sources.addresses import ZooKeeperAddress
-from model.sources.source import Batch, Cost, Phase, Progress, Sink, SourceStatus
+from model.sources.source import FactBatch, FollowingCost, Phase, Progress, Sink, SourceStatus
 from model.sources.zookeeper.attempts import (
     FLAPPING,
-    Attempts,
+    AttemptCounter,
     Trust,
     cost_between,
     no_kafka_here,
@@ -45,7 +45,7 @@ from model.sources.zookeeper.watching import (
     SINGLES,
     Answer,
     ChooseWatching,
-    Found,
+    FoundZnodes,
     Watching,
     walk,
     watching_for,
@@ -65,7 +65,7 @@ _ENDS: tuple[Phase, ...] = ("closed", "denied")
 _LOGGER = logging.getLogger(__name__)
 
 
-class Timing(msgspec.Struct, frozen=True):
+class FollowerTiming(msgspec.Struct, frozen=True):
     """How long the follower waits, in seconds."""
 
     connect_s: float = 10.0
@@ -82,7 +82,7 @@ class Timing(msgspec.Struct, frozen=True):
     """As long, where no attempt is likely to come to more than the last."""
 
 
-class Follower:
+class ZooKeeperFollower:
     """Runs in a thread of its own until the inbox is closed, or until it is plain that this source cannot be had."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Follower:
         inbox: Inbox,
         sink: Sink,
         address: ZooKeeperAddress,
-        timing: Timing,
+        timing: FollowerTiming,
         choose_watching: ChooseWatching = watching_for,
         *,
         tls: bool = False,
@@ -113,7 +113,7 @@ class Follower:
         self._trouble, self._failed_on = "", self._inbox.state
         """What went wrong last while everything was read, and on which connection."""
         self._trust = Trust(address)
-        self._attempts = Attempts()
+        self._attempts = AttemptCounter()
 
     def run(self) -> None:
         """Follows until the end; never raises. A defect ends the source: better none than one that stands still."""
@@ -199,7 +199,7 @@ class Follower:
         self._trust.forgive(self._reader.usage)
         return True
 
-    def _tell_listing(self, watching: Watching, state: Connected, found: Found) -> None:
+    def _tell_listing(self, watching: Watching, state: Connected, found: FoundZnodes) -> None:
         """Reads and tells everything, part by part: what has arrived can be looked at while the rest is read."""
         paths = [*SINGLES, *found.paths]
         # A connection that found the data wiped may have come and gone since the last load.
@@ -267,9 +267,9 @@ class Follower:
         read = columns_of(answers)
         records = tuple(translate(read, now_ms(), listing=listing or part > 0))
         zxid = int(read.stat("mzxid").max(initial=-1))
-        self._sink.take(Batch(records, zxid, now_ms(), listing, part, fresh, touched, read))
+        self._sink.take(FactBatch(records, zxid, now_ms(), listing, part, fresh, touched, read))
 
-    def _cost(self, watching: Watching, least_s: float = COST_S) -> Cost | None:
+    def _cost(self, watching: Watching, least_s: float = COST_S) -> FollowingCost | None:
         """What it cost lately; the last figures for as long as there are no new ones."""
         now_s, (since_s, before) = _clock_s(), self._measured
         if now_s - since_s <= least_s:
@@ -316,7 +316,7 @@ class ZooKeeperSource:
     def __init__(
         self,
         address: ZooKeeperAddress,
-        timing: Timing | None = None,
+        timing: FollowerTiming | None = None,
         *,
         credentials: Sequence[Credential] = (),
         sasl: Sasl | None = None,
@@ -326,7 +326,7 @@ class ZooKeeperSource:
     ) -> None:
         """Opens nothing yet. `choose_watching` decides, for each connection, how changes are noticed."""
         self.address = address
-        self._settings = Settings(
+        self._settings = ZooKeeperSettings(
             address.hosts,
             address.chroot,
             credentials=tuple(credentials),
@@ -334,11 +334,11 @@ class ZooKeeperSource:
             tls=tls,
             limits=limits or ReadLimits(),
         )
-        self._timing = timing or Timing()
+        self._timing = timing or FollowerTiming()
         self._choose_watching = choose_watching
         self._inbox = Inbox()
         self._thread: threading.Thread | None = None
-        self._follower: Follower | None = None
+        self._follower: ZooKeeperFollower | None = None
         self.reader: ZooKeeperReader | None = None
         """The session, once open: a browser of znodes reads through it too."""
 
@@ -350,7 +350,7 @@ class ZooKeeperSource:
         inbox = self._inbox
         self.reader = ZooKeeperReader.open(self._settings, on_events=inbox.on_events, on_state=inbox.on_state)
         tls = self._settings.tls is not None
-        self._follower = follower = Follower(
+        self._follower = follower = ZooKeeperFollower(
             self.reader, inbox, sink, self.address, self._timing, self._choose_watching, tls=tls
         )
         self._thread = threading.Thread(target=follower.run, name="zookeeper-follower", daemon=True)

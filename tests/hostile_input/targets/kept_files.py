@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 
 from model.actions.proposal import ActionRefused
-from model.actions.reassignment import Asked, Move, ObservedCluster, Run, RunState, Seen
+from model.actions.reassignment import ObservedCluster, OperatorDecided, ReassignmentPlan, ReplicaMove, RunState, Seen
 from model.actions.reassignment_run import decide, outcome, started, wanted, wanted_by_all
 from model.hosts.acting.reassigning import JOURNAL_FORMAT, JournalFile, ReassignmentJournal
 from tests.hostile_input.broken_json import broken_json
@@ -22,8 +22,10 @@ _CLUSTER = "prod-eu1"
 _VIEWS = b"""{"format":"kdrill.views/1","cluster":"prod-eu1","screen":"partitions","lists":{
 "partitions":{"filter":"a:b",
 "sort":"leader","reverse":true,"view":"topics","left":["topics","racks"]},"groups":{"filter":"x"}}}"""
-_MOVES = tuple(Move("orders", number, (1, 2), (2, 3)) for number in range(3))
-_RUN = Run(source="zk://a", plan="plan.json", begun_ms=1, route="zookeeper", moves=_MOVES, ends=(2, 3), rate=1000)
+_MOVES = tuple(ReplicaMove("orders", number, (1, 2), (2, 3)) for number in range(3))
+_RUN = ReassignmentPlan(
+    source="zk://a", plan="plan.json", begun_ms=1, route="zookeeper", moves=_MOVES, ends=(2, 3), rate=1000
+)
 _LOOK = b'{"format":"kdrill.look/1","theme":"light"}'
 
 
@@ -65,7 +67,7 @@ def _judge_journal(case: bytes, folder: Path) -> None:
     wanted(state)
     wanted_by_all(state)
     check_shown(plain(outcome(state)))
-    for event in (Asked("roll-back"), Seen(ObservedCluster({}, frozenset()))):
+    for event in (OperatorDecided("roll-back"), Seen(ObservedCluster({}, frozenset()))):
         check_shown(plain(decide(state, event).said))
 
 

@@ -13,7 +13,7 @@ from model.analyses import analysis
 from model.analyses.scans.combining import SCAN
 from model.analyses.scans.folders import NothingToScanError, ScanParameters, find_logs
 from model.log.checkpoints import read_leader_epochs, read_meta_properties, read_offsets, read_topic_id
-from model.log.dump.decoders import Decoder
+from model.log.dump.decoders import LogDecoder
 from model.log.dump.dump_file import dump_file
 from model.log.dump.facts import DumpOptions, file_name
 from model.log.names import LEADER_EPOCH_FILE, DamagedFileError
@@ -99,7 +99,7 @@ def judge(case: bytes, folder: Path) -> None:
 def _dump(path: Path, which: int) -> None:
     kind = file_name(path.name)
     assert kind is not None
-    decoders = (None, Decoder.OFFSETS, Decoder.TRANSACTION_LOG)
+    decoders = (None, LogDecoder.OFFSETS, LogDecoder.TRANSACTION_LOG)
     for as_json in (False, True):
         decoder = decoders[which % len(decoders)]
         options = DumpOptions(

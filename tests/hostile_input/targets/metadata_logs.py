@@ -18,7 +18,7 @@ from model.cluster.cluster_image import EMPTY, Provenance
 from model.hosts.observing.controller_wire import answer_of
 from model.hosts.wire.messages import decode_response, encode_response, response_schema, versions_known
 from model.hosts.wire.names import ApiKey, WireError
-from model.log.dump.decoders import Decoder
+from model.log.dump.decoders import LogDecoder
 from model.log.dump.dump_file import dump_file
 from model.log.dump.facts import DumpOptions, file_name
 from model.log.records import Codec, Damage, Record, encode_batch
@@ -37,7 +37,7 @@ from model.observer.messages import (
     DescribeQuorum,
     FetchLog,
     FetchSnapshot,
-    Leader,
+    KnownLeader,
     LogFetched,
     LogPosition,
     Question,
@@ -56,7 +56,7 @@ from model.sources.metadata_log.metadata_log_source import MetadataLogSource
 from model.sources.metadata_log.recorded import record_log
 from model.sources.quorum.facts import LogFacts
 from model.sources.quorum.past_moments import PastMoments
-from model.sources.source import Batch, SourceError, SourceStatus
+from model.sources.source import FactBatch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.looked_at import look_at
@@ -171,7 +171,7 @@ class _Sink:
     def __init__(self) -> None:
         self._delta = ClusterDelta(EMPTY)
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         self._delta.replay_all(batch.records)
 
     def report(self, status: SourceStatus) -> None:
@@ -235,7 +235,7 @@ def _dump(path: Path) -> None:
     options = DumpOptions(
         deep=True,
         contents=True,
-        decoder=Decoder.CLUSTER_METADATA,
+        decoder=LogDecoder.CLUSTER_METADATA,
         show=lambda text: plain(text.decode("utf-8", "replace")).encode(),
     )
     for part in dump_file(str(path), kind, options):
@@ -313,7 +313,7 @@ def _judge_past(case: bytes, _folder: Path) -> None:
         look_at(timeline.image)
 
 
-def _replayed(batch: Batch) -> None:
+def _replayed(batch: FactBatch) -> None:
     look_at(ClusterDelta(EMPTY).replay_all(batch.records).apply(Provenance("hostile", batch.zxid, batch.time_ms)))
 
 
@@ -340,7 +340,7 @@ def _answer(random: Random, question: Question) -> Answer:
 
 def _likely(random: Random, question: FetchLog | FetchSnapshot) -> Answer:
     error = random.choice(_ERRORS) if random.random() < 0.05 else "NONE"
-    leader = Leader(1, max(question.epoch, 1) if random.random() < 0.95 else random.choice(_NUMBERS))
+    leader = KnownLeader(1, max(question.epoch, 1) if random.random() < 0.95 else random.choice(_NUMBERS))
     if isinstance(question, FetchSnapshot):
         data = b"".join(_made_up_snapshot(random))
         size = len(data) if random.random() < 0.9 else random.choice(_NUMBERS)

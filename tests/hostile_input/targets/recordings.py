@@ -21,7 +21,7 @@ from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
 from model.recordings.playback import Encoder, image_at, images, stretch_around
 from model.sources.addresses import RecordingName
 from model.sources.file_source import RecordingSource
-from model.sources.source import Batch, SourceError, SourceStatus
+from model.sources.source import FactBatch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json
 from tests.hostile_input.forged_pages import FOOTER, HEADER, with_footer, with_page, with_rows
@@ -157,7 +157,7 @@ def _broken_schema(random: Random) -> pa.Schema:
 
 
 class _Sink:
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         assert batch.records is not None
 
     def report(self, status: SourceStatus) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.actions.reassignment import Begin, Command, ObservedCluster, PartitionNow, Route, RunState, SetConfigs
+from model.actions.reassignment import BeginMove, Command, ObservedCluster, PartitionNow, Route, RunState, SetConfigs
 from model.actions.reassignment_run import wanted
 from model.cluster.ids import TopicPartition
 
@@ -51,7 +51,7 @@ class SimulatedCluster:
                 for key in [key for key, value in values.items() if value is None]:
                     config.pop(key, None)
             return
-        assert isinstance(command, Begin)
+        assert isinstance(command, BeginMove)
         assert self.route == "admin" or not self.moving, "ZooKeeper has one place for reassignments"
         for name, goal in command.goals.items():
             old = self.moving.get(name, (self.replicas[name], ()))[0]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.actions import Reset
 from model.actions.configs import ConfigWish, alter_configs
-from model.actions.groups import Landing, LogOffsets, delete_group, landing, reset_offsets
+from model.actions.groups import Landing, OffsetRange, delete_group, landing, reset_offsets
 from model.actions.partitions import ELECTION_PATH, elect_preferred, imbalanced
 from model.actions.proposal import ActionRefused, ApiCall, Basis, FoundZnode, ZnodeWrite
 from model.actions.topics import delete_topics, remove_delete_marker
@@ -306,11 +306,11 @@ def test_offsets_at_a_coordinator_are_one_commit_that_expects_what_was_seen() ->
     ],
 )
 def test_where_each_way_lands(reset: Reset, lands: int) -> None:
-    assert landing(reset, {ORDERS: 50}, {ORDERS: LogOffsets(10, 100, 42)}).offsets == {ORDERS: lands}
+    assert landing(reset, {ORDERS: 50}, {ORDERS: OffsetRange(10, 100, 42)}).offsets == {ORDERS: lands}
 
 
 def test_a_time_after_the_last_record_is_the_end_and_nothing_committed_cannot_be_shifted() -> None:
-    logs = {ORDERS: LogOffsets(10, 100)}
+    logs = {ORDERS: OffsetRange(10, 100)}
     assert landing(Reset("to-time", 1), {}, logs).offsets == {ORDERS: 100}
     assert landing(Reset("to-current"), {}, logs).offsets == {ORDERS: 100}
     with pytest.raises(ActionRefused, match="committed no offset"):
@@ -319,7 +319,7 @@ def test_a_time_after_the_last_record_is_the_end_and_nothing_committed_cannot_be
 
 @given(st.integers(-1_000, 1_000), st.integers(0, 500), st.integers(0, 500), st.integers(0, 500))
 def test_nobody_lands_outside_of_a_log(shift: int, committed: int, start: int, length: int) -> None:
-    log = LogOffsets(start, start + length)
+    log = OffsetRange(start, start + length)
     found = landing(Reset("shift-by", shift), {ORDERS: committed}, {ORDERS: log})
     assert log.start <= found.offsets[ORDERS] <= log.end
     assert bool(found.remarks) == (found.offsets[ORDERS] != committed + shift)

@@ -9,20 +9,36 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.actions.reassignment import Asked, Begin, Move, Refused, Route, Run, RunState, Seen, SetConfigs
+from model.actions.reassignment import (
+    BeginMove,
+    CommandRefused,
+    OperatorDecided,
+    ReassignmentPlan,
+    ReplicaMove,
+    Route,
+    RunState,
+    Seen,
+    SetConfigs,
+)
 from model.actions.reassignment_run import MOST_ATTEMPTS, decide, outcome, started
 from model.cluster.ids import TopicPartition
 from tests.model.actions.simulated_cluster import SimulatedCluster
 
 P0, P1, P2 = (TopicPartition("orders", number) for number in range(3))
-MOVES = (Move("orders", 0, (1, 2), (2, 3)), Move("orders", 1, (2, 1), (1, 2)), Move("orders", 2, (3, 1), (4, 5)))
+MOVES = (
+    ReplicaMove("orders", 0, (1, 2), (2, 3)),
+    ReplicaMove("orders", 1, (2, 1), (1, 2)),
+    ReplicaMove("orders", 2, (3, 1), (4, 5)),
+)
 HELD = {move.name: move.before for move in MOVES}
 ROUTES: tuple[Route, ...] = ("zookeeper", "admin")
 
 
 def a_run(route: Route = "zookeeper", ends: Sequence[int] = (2, 3), rate: int | None = None) -> RunState:
     return started(
-        Run(source="zk://a", plan="plan.json", begun_ms=1, route=route, moves=MOVES, ends=tuple(ends), rate=rate)
+        ReassignmentPlan(
+            source="zk://a", plan="plan.json", begun_ms=1, route=route, moves=MOVES, ends=tuple(ends), rate=rate
+        )
     )
 
 
@@ -47,7 +63,7 @@ def to_the_end(state: RunState, cluster: SimulatedCluster) -> RunState:
 def test_one_batch_after_the_other(route: Route) -> None:
     cluster, state = SimulatedCluster(route, dict(HELD)), a_run(route)
     first = decide(state, Seen(cluster.look(state)))
-    assert isinstance(first.command, Begin)
+    assert isinstance(first.command, BeginMove)
     assert first.command.goals == {P0: (2, 3), P1: (1, 2)}
     cluster.obey(first.command)
     waiting = decide(first.state, Seen(cluster.look(first.state)))
@@ -101,7 +117,7 @@ def test_a_higher_throttle_replaces_the_lower_and_both_are_known_at_the_end() ->
     first = decide(state, Seen(cluster.look(state)))
     assert first.command is not None
     cluster.obey(first.command)
-    raised = decide(first.state, Asked("throttle", 9000))
+    raised = decide(first.state, OperatorDecided("throttle", 9000))
     second = decide(raised.state, Seen(cluster.look(raised.state)))
     assert second.command == SetConfigs(
         {
@@ -118,7 +134,7 @@ def test_a_higher_throttle_replaces_the_lower_and_both_are_known_at_the_end() ->
 def test_going_back_restores_the_order_of_replicas_too() -> None:
     cluster = SimulatedCluster("zookeeper", dict(HELD))
     done = to_the_end(a_run(rate=5), cluster)
-    back = to_the_end(decide(done, Asked("roll-back")).state, cluster)
+    back = to_the_end(decide(done, OperatorDecided("roll-back")).state, cluster)
     assert cluster.replicas == HELD
     assert outcome(back) == "3 partitions: all as they were"
     assert not any(cluster.configs.values())
@@ -134,17 +150,17 @@ def test_cancelling_takes_back_what_is_under_way_where_it_can(
     first = decide(state, Seen(cluster.look(state)))
     assert first.command is not None
     cluster.obey(first.command)
-    end = to_the_end(decide(first.state, Asked("cancel")).state, cluster)
+    end = to_the_end(decide(first.state, OperatorDecided("cancel")).state, cluster)
     assert cluster.replicas == after
     assert outcome(end) == "stopped in batch 1 of 2: what was done stays, rollback undoes it"
 
 
 def test_nothing_new_begins_while_it_is_paused() -> None:
     cluster, state = SimulatedCluster("admin", dict(HELD)), a_run("admin")
-    paused = decide(state, Asked("pause")).state
+    paused = decide(state, OperatorDecided("pause")).state
     assert decide(paused, Seen(cluster.look(paused))).command is None
-    on = decide(paused, Asked("go")).state
-    assert isinstance(decide(on, Seen(cluster.look(on))).command, Begin)
+    on = decide(paused, OperatorDecided("go")).state
+    assert isinstance(decide(on, Seen(cluster.look(on))).command, BeginMove)
 
 
 def test_what_somebody_else_moved_is_left_alone_and_told() -> None:
@@ -158,7 +174,7 @@ def test_a_dead_broker_is_waited_for_and_the_others_begin() -> None:
     cluster = SimulatedCluster("admin", dict(HELD), alive=frozenset({1, 2, 4, 5}))
     state = a_run("admin")
     decision = decide(state, Seen(cluster.look(state)))
-    assert isinstance(decision.command, Begin)
+    assert isinstance(decision.command, BeginMove)
     assert decision.command.goals == {P1: (1, 2)}
     cluster.obey(decision.command)
     cluster.finish(P1)
@@ -181,7 +197,7 @@ def test_it_does_not_ask_for_ever() -> None:
     for _ in range(MOST_ATTEMPTS):
         decision = decide(state, Seen(cluster.look(state)))
         assert decision.command is not None
-        state = decide(decision.state, Refused("not authorised")).state
+        state = decide(decision.state, CommandRefused("not authorised")).state
     last = decide(state, Seen(cluster.look(state)))
     assert last.is_stuck
     assert last.said.endswith("asked 5 times in vain: not authorised")
@@ -227,9 +243,9 @@ def test_whatever_happens_partitions_end_at_the_target_or_exactly_as_they_were(
             case "finish":
                 cluster.finish(name)
             case _:
-                kept = state = decide(state, Asked(what, 2000)).state  # pyright: ignore[reportArgumentType]
+                kept = state = decide(state, OperatorDecided(what, 2000)).state  # pyright: ignore[reportArgumentType]
     state = msgspec.structs.replace(state, attempts=0)
-    state = to_the_end(decide(state, Asked(last)).state, cluster)  # pyright: ignore[reportArgumentType]
+    state = to_the_end(decide(state, OperatorDecided(last)).state, cluster)  # pyright: ignore[reportArgumentType]
     assert not cluster.moving
     for move in MOVES:
         assert cluster.replicas[move.name] in (move.before, move.after)

@@ -34,7 +34,15 @@ from model.broker.replication import (
     settle,
     truncate_unasked,
 )
-from model.broker.serving import ACKS_ALL, Isolation, Read, acknowledge, judge_read, look_up_epoch_end, refuse_produce
+from model.broker.serving import (
+    ACKS_ALL,
+    Isolation,
+    PartitionFetch,
+    acknowledge,
+    judge_read,
+    look_up_epoch_end,
+    refuse_produce,
+)
 from model.cluster.ids import TopicPartition
 from model.controller.elections import Liveness, Rejection, accept_proposal
 from model.controller.events_and_commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
@@ -226,7 +234,7 @@ class Network:
             node.fetched = self.serve(leader, leader.partition, broker, state)
 
     def serve(self, leader: Node, partition: Partition, follower: int, state: FetchState) -> Fetched:
-        read = Read(
+        read = PartitionFetch(
             offset=state.offset,
             isolation=Isolation.LOG_END,
             follower=follower,

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from model.broker.commands import Command, CreateLog, DeleteLog, StartLeaderEpoch
-from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.controller_requests import (
+    BrokerEpochs,
+    Replicas,
+    RequestOutcome,
+    serve_leader_and_isr,
+    serve_stop_replica,
+)
 from model.broker.metadata import BrokerNode, MetadataImage, learn, serve_update_metadata
 from model.broker.partition import Conditions, LogPositions, Partition
 from model.cluster.ids import TopicPartition
@@ -41,7 +47,7 @@ class ServedBroker:
         epochs = self.epochs.get(name)
         return None if epochs is None else LogPositions(epochs=epochs)
 
-    def _serve(self, request: BrokerRequest, broker_epoch: int) -> Served:
+    def _serve(self, request: BrokerRequest, broker_epoch: int) -> RequestOutcome:
         if isinstance(request, LeaderAndIsrRequest):
             conditions = Conditions(0, self.image.live_brokers)
             replicas = Replicas(self.held, (), self.log)

@@ -19,7 +19,7 @@ from model.broker.commands import (
 from model.broker.controller_requests import (
     BrokerEpochs,
     Replicas,
-    Served,
+    RequestOutcome,
     lose_log_dir,
     serve_leader_and_isr,
     serve_stop_replica,
@@ -50,7 +50,7 @@ def serve(
     controller_epoch: int = 7,
     epochs: BrokerEpochs = STANDING,
     conditions: Conditions | None = None,
-) -> Served:
+) -> RequestOutcome:
     request = LeaderAndIsrRequest(9, controller_epoch, told, (), (("orders", topic_id),))
     replicas = Replicas(held or {}, offline, (logs or {}).get)
     return serve_leader_and_isr(request, broker_epoch, epochs, replicas, lambda _: conditions or at())
@@ -62,12 +62,12 @@ def stop(
     offline: frozenset[TopicPartition] = frozenset(),
     controller_epoch: int = 7,
     broker_epoch: int = 40,
-) -> Served:
+) -> RequestOutcome:
     request = StopReplicaRequest(9, controller_epoch, told)
     return serve_stop_replica(request, broker_epoch, STANDING, held or {}, offline)
 
 
-def kinds(served: Served) -> list[type[Command]]:
+def kinds(served: RequestOutcome) -> list[type[Command]]:
     return [type(command) for command in served.commands]
 
 
@@ -81,7 +81,7 @@ def test_a_request_for_an_earlier_life_is_refused(broker_epoch: int, error: str)
 
 def test_a_request_of_an_earlier_controller_is_refused_and_changes_nothing() -> None:
     served = serve(order(1), controller_epoch=6)
-    assert served == Served(
+    assert served == RequestOutcome(
         BrokerAnswer("STALE_CONTROLLER_EPOCH"),
         STANDING,
         reasons=("A request of controller epoch 6 is refused: 7 rules.",),

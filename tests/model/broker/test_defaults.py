@@ -12,9 +12,9 @@ from model.broker.controller_requests import BrokerEpochs
 from model.broker.isr import CHECK_INTERVAL_MS, LINGER_MS, MAX_DELAY_MS, IsrChangeNotices
 from model.broker.life import BrokerState, ShutdownSettings
 from model.broker.partition import FollowerProgress, LogPositions, Partition, ReplicationSettings
-from model.broker.quotas import Meter
+from model.broker.quotas import QuotaMeter
 from model.broker.replication import FetchAnswer
-from model.broker.serving import EpochEnd, FoundOffset, OffsetQuestion, OldQuestion, Read
+from model.broker.serving import EpochEnd, FoundOffset, OffsetQuestion, OldQuestion, PartitionFetch
 from tests.model.cluster.test_defaults import numbers_of
 
 UNTOLD: dict[type, dict[str, Any]] = {
@@ -30,7 +30,7 @@ UNTOLD: dict[type, dict[str, Any]] = {
     FetchAnswer: {"high_watermark": -1, "log_start": -1},
     FoundOffset: {"offset": -1, "timestamp_ms": -1, "leader_epoch": -1},
     EpochEnd: {"leader_epoch": -1, "end_offset": -1},
-    Read: {"only_leader": True},
+    PartitionFetch: {"only_leader": True},
     OffsetQuestion: {"only_leader": True},
     OldQuestion: {"only_leader": True},
 }
@@ -51,7 +51,7 @@ def test_settings_have_kafkas_defaults() -> None:
         "controlled_shutdown_max_retries": 3,
         "controlled_shutdown_retry_backoff_ms": 5_000,
     }
-    assert numbers_of(Meter) == {"num": 11, "size_ms": 1_000, "current": 0}
+    assert numbers_of(QuotaMeter) == {"num": 11, "size_ms": 1_000, "current": 0}
 
 
 def test_changed_isrs_are_told_as_often_as_kafka_does() -> None:

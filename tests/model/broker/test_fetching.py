@@ -11,7 +11,7 @@ from model.broker.commands import FetchState
 from model.broker.partition import LATEST, LogPositions, ReplicationRules, replication_rules_of
 from model.broker.replication import (
     FetchAnswer,
-    Fetcher,
+    FetcherId,
     FetchRound,
     Verdict,
     fetcher_of,
@@ -33,9 +33,9 @@ def plan_fetches(
     now_ms: int,
     rules: ReplicationRules,
     fetchers: int = 1,
-) -> dict[Fetcher, FetchRound]:
+) -> dict[FetcherId, FetchRound]:
     """A round for each fetcher that has a partition, even if all of them back off."""
-    by_fetcher: dict[Fetcher, list[FetchState]] = {}
+    by_fetcher: dict[FetcherId, list[FetchState]] = {}
     for state in states:
         by_fetcher.setdefault(fetcher_of(state.partition, state.leader, fetchers), []).append(state)
     return {fetcher: plan_round(of_it, logs, now_ms, rules) for fetcher, of_it in sorted(by_fetcher.items())}
@@ -114,8 +114,8 @@ def test_each_leader_has_its_fetchers() -> None:
     states = [FetchState(TopicPartition("orders", number), 1 + number % 2, 5, 10, 3) for number in range(4)]
     plan = plan_fetches(states, lambda _: LOG, 0, LATEST)
     assert {fetcher: round_.fetches for fetcher, round_ in plan.items()} == {
-        Fetcher(1): (states[0], states[2]),
-        Fetcher(2): (states[1], states[3]),
+        FetcherId(1): (states[0], states[2]),
+        FetcherId(2): (states[1], states[3]),
     }
 
 

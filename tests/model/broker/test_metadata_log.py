@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from model.broker.commands import StartFetching, StopFetching
-from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_metadata
+from model.broker.controller_requests import BrokerEpochs, Replicas, RequestOutcome, serve_metadata
 from model.broker.metadata_log import LocalChanges, LoggedCluster, all_changes, learn_facts, relearn_facts, strays
 from model.broker.partition import LogPositions, Partition
 from model.cluster import records as r
@@ -34,7 +34,7 @@ def written(leader: int, epoch: int, *isr: int, version: int = 0, partition: int
     )
 
 
-def learnt(*facts: r.Record, before: LoggedCluster | None = None) -> tuple[LoggedCluster, LocalChanges]:
+def learnt(*facts: r.ClusterRecord, before: LoggedCluster | None = None) -> tuple[LoggedCluster, LocalChanges]:
     return learn_facts(before or LoggedCluster(), facts, ME)
 
 
@@ -115,7 +115,7 @@ def told(leader: int, epoch: int, *isr: int, version: int) -> PartitionToServe:
     return PartitionToServe(ORDERS, state, 7, ReplicaAssignment((1, ME, 3)), is_new=False)
 
 
-def served(wanted: PartitionToServe, held: Partition | None = None, *, leaving: bool = False) -> Served:
+def served(wanted: PartitionToServe, held: Partition | None = None, *, leaving: bool = False) -> RequestOutcome:
     log = LogPositions(end=10, topic_id=ID)
     replicas = Replicas({} if held is None else {ORDERS: held}, (), lambda _: log)
     epochs = BrokerEpochs(ME, shutting_down=leaving)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.broker.settings.server_properties import PropertiesError, Property, read_properties
+from model.broker.settings.server_properties import PropertiesError, ServerProperty, read_properties
 
 JAVA = [
     ("a=1", {"a": "1"}),
@@ -62,7 +62,7 @@ def test_it_is_read_as_java_reads_it(text: str, expected: dict[str, str]) -> Non
 
 def test_lines_are_counted_where_a_property_begins() -> None:
     text = "# who\n\nbroker.id=1\\\n  2\nlog.dirs /a,\\\n  /b\n"
-    assert read_properties(text) == [Property("broker.id", "12", 3), Property("log.dirs", "/a,/b", 5)]
+    assert read_properties(text) == [ServerProperty("broker.id", "12", 3), ServerProperty("log.dirs", "/a,/b", 5)]
 
 
 def test_equal_keys_are_all_told() -> None:

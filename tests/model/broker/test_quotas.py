@@ -14,7 +14,7 @@ from model.broker.quotas import (
     DEFAULT,
     EXACT,
     FilterPart,
-    Meter,
+    QuotaMeter,
     Quotas,
     ThrottledReplicas,
     altered_quotas,
@@ -35,7 +35,7 @@ classes of these names measured them afterwards, with 11 samples of 1 s."""
 
 @pytest.mark.parametrize("steps", RATES)
 def test_rates_are_those_that_kafka_measures(steps: list[tuple[int, int | None, float, int, float]]) -> None:
-    meter = Meter()
+    meter = QuotaMeter()
     for now_ms, value, client_rate, window_ms, replication_rate in steps:
         if value is not None:
             meter = meter.recorded(value, now_ms)
@@ -46,7 +46,7 @@ def test_rates_are_those_that_kafka_measures(steps: list[tuple[int, int | None, 
 
 
 def replication(*events: tuple[int, int], at: int) -> float:
-    meter = Meter()
+    meter = QuotaMeter()
     for now_ms, value in events:
         meter = meter.recorded(value, now_ms)
     return meter.purged(at).replication_rate(at)
@@ -64,7 +64,7 @@ def test_a_replication_rate_counts_from_the_oldest_sample_on() -> None:
 
 def waits(*events: tuple[int, int]) -> list[int]:
     """After each event, how long a client has to wait for a bound of 1000."""
-    meter, found = Meter(), list[int]()
+    meter, found = QuotaMeter(), list[int]()
     for now_ms, value in events:
         meter = meter.recorded(value, now_ms).purged(now_ms)
         found.append(meter.throttle_ms(1000, now_ms))
@@ -80,7 +80,7 @@ def test_a_client_waits_until_its_rate_is_the_bound() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 100_000)), min_size=1), st.integers(1, 50_000))
 def test_who_waits_as_told_stays_below_the_bound(steps: list[tuple[int, int]], bound: int) -> None:
     """Waited for, the rate over the same records is the bound at most, whatever came before."""
-    meter, now_ms = Meter(), 0
+    meter, now_ms = QuotaMeter(), 0
     for pause_ms, value in steps:
         now_ms += pause_ms
         meter = meter.recorded(value, now_ms).purged(now_ms)
@@ -93,7 +93,7 @@ def test_who_waits_as_told_stays_below_the_bound(steps: list[tuple[int, int]], b
 @given(st.lists(st.integers(1, 3000), min_size=1), st.integers(500, 5000), st.integers(1, 400))
 def test_what_a_throttle_lets_through_is_the_bound_and_one_piece(pauses: list[int], bound: int, piece: int) -> None:
     """Whoever sends a piece only while the rate is not exceeded has sent no more than the bound and a piece since."""
-    meter, now_ms, sent, first_ms = Meter(), 0, 0, None
+    meter, now_ms, sent, first_ms = QuotaMeter(), 0, 0, None
     for pause_ms in pauses:
         now_ms += pause_ms
         meter = meter.purged(now_ms)
@@ -107,7 +107,7 @@ def test_what_a_throttle_lets_through_is_the_bound_and_one_piece(pauses: list[in
 
 
 def test_unrecorded_is_as_never_recorded() -> None:
-    meter = Meter().recorded(700, 0)
+    meter = QuotaMeter().recorded(700, 0)
     assert meter.recorded(900, 5).recorded(-900, 5).client_rate(5) == meter.client_rate(5)
 
 

@@ -10,7 +10,7 @@ from model.broker.partition import Partition
 from model.broker.serving import (
     ACKS_ALL,
     Isolation,
-    Read,
+    PartitionFetch,
     ReadJudgement,
     WaitingFetch,
     acknowledge,
@@ -105,8 +105,8 @@ def test_without_acks_all_nothing_waits(acks: int) -> None:
     [(Isolation.LOG_END, 10), (Isolation.HIGH_WATERMARK, 4), (Isolation.LAST_STABLE_OFFSET, 2)],
 )
 def test_readers_see_as_far_as_they_may(isolation: Isolation, up_to: int) -> None:
-    assert judge_read(LEADER, Read(offset=1, isolation=isolation), LOG, 2) == ReadJudgement(up_to=up_to)
-    assert judge_read(LEADER, Read(offset=9, isolation=isolation), LOG, 2).up_to == (
+    assert judge_read(LEADER, PartitionFetch(offset=1, isolation=isolation), LOG, 2) == ReadJudgement(up_to=up_to)
+    assert judge_read(LEADER, PartitionFetch(offset=9, isolation=isolation), LOG, 2).up_to == (
         10 if isolation is Isolation.LOG_END else 9
     )
 
@@ -116,7 +116,7 @@ def test_readers_see_as_far_as_they_may(isolation: Isolation, up_to: int) -> Non
 )
 def test_offsets_outside_the_log_are_refused(offset: int, error: str) -> None:
     log = log_to(10, (5, 2), start=2)
-    assert judge_read(LEADER, Read(offset=offset, isolation=Isolation.HIGH_WATERMARK), log, 10).error == error
+    assert judge_read(LEADER, PartitionFetch(offset=offset, isolation=Isolation.HIGH_WATERMARK), log, 10).error == error
 
 
 @pytest.mark.parametrize(
@@ -134,19 +134,21 @@ def test_offsets_outside_the_log_are_refused(offset: int, error: str) -> None:
 )
 def test_a_fetch_tells_where_logs_part(last: int, offset: int, judged: ReadJudgement) -> None:
     log = log_to(10, (2, 1), (4, 4), (5, 7), start=1)
-    read = Read(offset=offset, isolation=Isolation.LOG_END, follower=2, leader_epoch=5, last_fetched_epoch=last)
+    read = PartitionFetch(
+        offset=offset, isolation=Isolation.LOG_END, follower=2, leader_epoch=5, last_fetched_epoch=last
+    )
     assert judge_read(LEADER, read, log, 0) == judged
 
 
 def test_a_stranger_is_no_follower() -> None:
-    read = Read(offset=0, isolation=Isolation.LOG_END, follower=9)
+    read = PartitionFetch(offset=0, isolation=Isolation.LOG_END, follower=9)
     assert judge_read(LEADER, read, LOG, 0).error == "NOT_LEADER_OR_FOLLOWER"
     knowing = msgspec.structs.replace(read, leader_epoch=5)
     assert judge_read(LEADER, knowing, LOG, 0).error == "UNKNOWN_LEADER_EPOCH"
 
 
 def test_a_consumer_may_read_from_a_follower_if_it_says_so() -> None:
-    read = Read(offset=0, isolation=Isolation.HIGH_WATERMARK)
+    read = PartitionFetch(offset=0, isolation=Isolation.HIGH_WATERMARK)
     assert judge_read(FOLLOWER, read, LOG, 0).error == "NOT_LEADER_OR_FOLLOWER"
     assert judge_read(FOLLOWER, msgspec.structs.replace(read, only_leader=False), LOG, 0).error == "NONE"
 

@@ -13,7 +13,7 @@ from model.broker.life import ShutdownSettings
 from model.broker.partition import ReplicationSettings, replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import ALL_TOPIC_KEYS, KEPT_KEYS, KEPT_TOPIC_KEYS, KEYS, TOPIC_KEYS, remark_on
-from model.broker.settings.keys import Key, Whole, as_text
+from model.broker.settings.keys import Key, WholeNumber, as_text
 from model.broker.settings.settings import (
     Settings,
     controller_settings,
@@ -23,7 +23,7 @@ from model.broker.settings.settings import (
     shutdown_settings,
     topic_defaults,
 )
-from model.controller.generations import Settings as ControllerSettings
+from model.controller.generations import ControllerSettings
 from model.log.settings import LogSettings
 
 KAFKA = json.loads((Path(__file__).parents[2] / "data/broker/kafka_config_3.9.1.json").read_text())
@@ -99,7 +99,7 @@ def test_a_key_has_kafkas_bounds(name: str) -> None:
     assert least is not None
     kind = KEYS[name].kind
     kind = getattr(kind, "kind", kind)
-    if isinstance(kind, Whole):
+    if isinstance(kind, WholeNumber):
         assert kind.least == least
         with pytest.raises(ValueError, match=rf"^{re.escape(name)} takes a whole number from {least} to \d+, not "):
             KEYS[name].read(str(least - 1))

@@ -11,9 +11,9 @@ from model.broker.settings.catalogue import ALL_TOPIC_KEYS, key_in_files
 from model.broker.settings.dynamic_configs import (
     Alteration,
     ConfigEntry,
+    ConfigSource,
     Operation,
     SettingsInLayers,
-    Source,
     altered,
     broker_config_problem,
     topic_config_problem,
@@ -42,7 +42,7 @@ def test_the_strongest_layer_holds() -> None:
     assert layers.effective[MESSAGE_MAX_BYTES] == 3
     assert layers.effective.retention_ms == 9
     found = entry(layers.describe_topic({"max.message.bytes": "4"}), "max.message.bytes")
-    assert (found.value, found.source, found.type) == ("4", Source.TOPIC, "INT")
+    assert (found.value, found.source, found.type) == ("4", ConfigSource.TOPIC, "INT")
     assert told(found) == [
         "TOPIC:max.message.bytes=4",
         "DYNAMIC_BROKER:message.max.bytes=3",
@@ -65,10 +65,14 @@ def test_a_broker_and_the_defaults_of_all_brokers() -> None:
     layers = SettingsInLayers(Settings({"broker.id": 1}), {"message.max.bytes": "2"})
     broker = layers.describe_broker()
     assert entry(broker, "broker.id").read_only and not entry(broker, "message.max.bytes").read_only
-    assert (entry(broker, "broker.id").value, entry(broker, "broker.id").source) == ("1", Source.STATIC_BROKER)
+    assert (entry(broker, "broker.id").value, entry(broker, "broker.id").source) == ("1", ConfigSource.STATIC_BROKER)
     assert entry(broker, "log.retention.ms").value is None
     [default] = layers.describe_default()
-    assert (default.name, default.value, default.source) == ("message.max.bytes", "2", Source.DYNAMIC_DEFAULT_BROKER)
+    assert (default.name, default.value, default.source) == (
+        "message.max.bytes",
+        "2",
+        ConfigSource.DYNAMIC_DEFAULT_BROKER,
+    )
 
 
 def test_retention_is_told_by_the_key_that_was_set() -> None:
@@ -77,10 +81,10 @@ def test_retention_is_told_by_the_key_that_was_set() -> None:
     assert entry(NOTHING.describe_topic({}), "retention.ms").value == "604800000"
     static = Settings({LOG_RETENTION_HOURS.name: 24})
     found = entry(SettingsInLayers(static).describe_topic({}), "retention.ms")
-    assert (found.value, found.source, told(found)) == ("86400000", Source.DEFAULT, [])
+    assert (found.value, found.source, told(found)) == ("86400000", ConfigSource.DEFAULT, [])
     layers = SettingsInLayers(static, {"log.retention.ms": "9"}, {"log.retention.ms": "500"})
     found = entry(layers.describe_topic({}), "retention.ms")
-    assert (found.value, found.source) == ("500", Source.DYNAMIC_BROKER)
+    assert (found.value, found.source) == ("500", ConfigSource.DYNAMIC_BROKER)
     assert told(found) == [
         "DYNAMIC_BROKER:log.retention.ms=500",
         "DYNAMIC_DEFAULT_BROKER:log.retention.ms=9",
@@ -96,14 +100,14 @@ def test_retention_is_told_by_the_key_that_was_set() -> None:
 
 def test_keys_without_effect_are_told_like_the_others_with_a_remark() -> None:
     found = entry(NOTHING.describe_topic({"flush.ms": "5"}), "flush.ms")
-    assert (found.value, found.source, found.remark) == ("5", Source.TOPIC, "flush.ms has no effect here")
+    assert (found.value, found.source, found.remark) == ("5", ConfigSource.TOPIC, "flush.ms has no effect here")
     assert entry(NOTHING.describe_topic({}), "flush.ms").value == str(2**63 - 1)
     read = read_server_properties("zookeeper.connect=z:1\nnum.io.threads=2\nsome.unknown=5\nbroker.id=1\n")
     layers = SettingsInLayers(read.settings, {}, {"num.io.threads": "3", "made.up": "1"})
     threads = entry(layers.describe_broker(), "num.io.threads")
     assert (threads.value, threads.read_only, threads.remark) == ("3", False, "num.io.threads has no effect here")
     assert [each.value for each in threads.synonyms] == ["3", "2", "8"]
-    for name, source in (("some.unknown", Source.STATIC_BROKER), ("made.up", Source.DYNAMIC_BROKER)):
+    for name, source in (("some.unknown", ConfigSource.STATIC_BROKER), ("made.up", ConfigSource.DYNAMIC_BROKER)):
         unknown = entry(layers.describe_broker(), name)
         assert (unknown.value, unknown.is_sensitive, unknown.read_only) == (None, True, True)
         assert [(each.value, each.source) for each in unknown.synonyms] == [(None, source)]
@@ -112,7 +116,7 @@ def test_keys_without_effect_are_told_like_the_others_with_a_remark() -> None:
 def test_throttle_rates_are_told_as_fixed_though_they_can_be_set() -> None:
     layers = SettingsInLayers(Settings(), {}, {"follower.replication.throttled.rate": "1000"})
     rate = entry(layers.describe_broker(), "follower.replication.throttled.rate")
-    assert (rate.value, rate.source, rate.read_only, rate.type) == ("1000", Source.DYNAMIC_BROKER, True, "LONG")
+    assert (rate.value, rate.source, rate.read_only, rate.type) == ("1000", ConfigSource.DYNAMIC_BROKER, True, "LONG")
     assert told(rate) == ["DYNAMIC_BROKER:follower.replication.throttled.rate=1000"]
 
 
@@ -134,7 +138,7 @@ def test_what_nobody_checked_is_told_as_it_is() -> None:
 def test_listeners_that_are_set_while_the_broker_runs_are_kept_and_have_no_effect() -> None:
     layers = SettingsInLayers(Settings(), {}, {"listeners": "PLAINTEXT://:1"})
     found = entry(layers.describe_broker(), "listeners")
-    assert (found.value, found.source) == ("PLAINTEXT://:1", Source.DYNAMIC_BROKER)
+    assert (found.value, found.source) == ("PLAINTEXT://:1", ConfigSource.DYNAMIC_BROKER)
     assert found.remark is not None and "go on listening" in found.remark
     assert layers.effective == Settings()
 

@@ -10,33 +10,33 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import GroupImage
 from model.cluster.records import (
     BrokerRegistered,
+    ClusterRecord,
     ControllerElected,
     ControllerEpochChanged,
     MemberJoined,
     PartitionClaimed,
     PartitionState,
     PartitionStatesWritten,
-    Record,
     TopicAssigned,
 )
 
 NOW_MS = 10_000_000
 
 
-def image(*records: Record, base: ClusterImage = EMPTY, zxid: int = 1, time_ms: int = NOW_MS) -> ClusterImage:
+def image(*records: ClusterRecord, base: ClusterImage = EMPTY, zxid: int = 1, time_ms: int = NOW_MS) -> ClusterImage:
     """A whole image: the base with these records on top."""
     provenance = Provenance("test", zxid, time_ms, complete=True)
     return ClusterDelta(base).replay_all(records).apply(provenance)
 
 
-def brokers(*ids: int, racks: Sequence[str] = ()) -> list[Record]:
+def brokers(*ids: int, racks: Sequence[str] = ()) -> list[ClusterRecord]:
     """Live brokers and a controller, the first of them."""
     names = [racks[n] if racks else None for n in range(len(ids))]
     registered = [BrokerRegistered(broker=id, rack=rack) for id, rack in zip(ids, names, strict=True)]
     return [*registered, ControllerElected(broker=ids[0]), ControllerEpochChanged(epoch=1)]
 
 
-def topic(name: str, replicas: Sequence[int], partitions: int = 1) -> list[Record]:
+def topic(name: str, replicas: Sequence[int], partitions: int = 1) -> list[ClusterRecord]:
     """A topic whose every partition has these replicas, all in sync, the preferred one leading."""
     every = {partition: tuple(replicas) for partition in range(partitions)}
     states = [state(partition, replicas[0], replicas) for partition in every]
@@ -49,15 +49,15 @@ def state(
     return PartitionState(partition, leader, epoch, tuple(isr), recovering=recovering, time_ms=time_ms)
 
 
-def written(name: str, *states: PartitionState) -> Record:
+def written(name: str, *states: PartitionState) -> ClusterRecord:
     return PartitionStatesWritten(topic=name, states=states)
 
 
-def consumer(group: str, member: str, threads: int = 1, name: str = "orders", pattern: str = "static") -> Record:
+def consumer(group: str, member: str, threads: int = 1, name: str = "orders", pattern: str = "static") -> ClusterRecord:
     return MemberJoined(group=group, member=member, subscription={name: threads}, pattern=pattern)
 
 
-def claims(group: str, owner: str, *partitions: int, name: str = "orders") -> list[Record]:
+def claims(group: str, owner: str, *partitions: int, name: str = "orders") -> list[ClusterRecord]:
     return [PartitionClaimed(group=group, partition=TopicPartition(name, p), owner=owner) for p in partitions]
 
 

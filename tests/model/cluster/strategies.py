@@ -7,7 +7,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import KAFKA_GENERATIONS, TopicPartition
 from model.cluster.image_parts import (
     Acl,
-    ControllerRegistration,
+    ControllerNode,
     KraftMetadata,
     LogDir,
     Member,
@@ -62,7 +62,7 @@ states = st.builds(
     last_known_elr=st.none() | isrs,
 )
 
-RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {
+RECORDS: dict[type[r.ClusterRecord], st.SearchStrategy[r.ClusterRecord]] = {
     r.BrokerRegistered: st.builds(
         r.BrokerRegistered,
         broker=broker_ids,
@@ -162,7 +162,7 @@ RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {
         metadata=st.builds(
             KraftMetadata,
             features=st.dictionaries(texts, small, max_size=2),
-            controllers=st.lists(st.builds(ControllerRegistration, broker_ids), max_size=2).map(tuple),
+            controllers=st.lists(st.builds(ControllerNode, broker_ids), max_size=2).map(tuple),
             acls=st.lists(st.builds(Acl, *[texts] * 7), max_size=2).map(tuple),
             tokens=st.dictionaries(texts, texts, max_size=2),
             next_producer_id=times,

@@ -11,12 +11,12 @@ from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
+    ClusterRecord,
     GroupRemoved,
     MemberJoined,
     MemberLeft,
     OffsetCommitted,
     OffsetRemoved,
-    Record,
     TopicAssigned,
 )
 from tests.model.cluster.build import brokers, image, state, topic, without_past, written
@@ -26,18 +26,18 @@ SEEN = Provenance("test", 1, 1, complete=True)
 READ = TopicPartition("orders", 0)
 
 
-def listed(records: list[Record], base: ClusterImage) -> ClusterImage:
+def listed(records: list[ClusterRecord], base: ClusterImage) -> ClusterImage:
     return relisted(base, ClusterDelta(unlisted(base)).replay_all(records).apply(SEEN))
 
 
 def test_every_record_type_is_known_here_and_in_the_union() -> None:
-    assert set(RECORDS) == set(Record.__subclasses__())
+    assert set(RECORDS) == set(ClusterRecord.__subclasses__())
 
 
-@pytest.mark.parametrize("kind", Record.__subclasses__(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", ClusterRecord.__subclasses__(), ids=lambda kind: kind.__name__)
 @settings(max_examples=10)
 @given(data=st.data(), base=images)
-def test_every_record_type_can_be_replayed(kind: type[Record], data: st.DataObject, base: ClusterImage) -> None:
+def test_every_record_type_can_be_replayed(kind: type[ClusterRecord], data: st.DataObject, base: ClusterImage) -> None:
     record = data.draw(RECORDS[kind])
 
     once = image(record, base=base)
@@ -50,7 +50,7 @@ def test_every_record_type_can_be_replayed(kind: type[Record], data: st.DataObje
 )  # fmt: skip
 @example([OffsetCommitted("g", READ, 0), GroupRemoved("g"), OffsetRemoved("g", READ)], [2])
 @given(histories, st.lists(st.integers(0, 30), max_size=5))
-def test_any_split_into_deltas_gives_an_equal_image(records: list[Record], cuts: list[int]) -> None:
+def test_any_split_into_deltas_gives_an_equal_image(records: list[ClusterRecord], cuts: list[int]) -> None:
     edges = sorted({0, len(records), *(cut for cut in cuts if cut < len(records))})
     pieces = image()
     for start, end in pairwise(edges):
@@ -60,7 +60,9 @@ def test_any_split_into_deltas_gives_an_equal_image(records: list[Record], cuts:
 
 
 @given(histories, images)
-def test_a_full_listing_does_not_depend_on_what_was_known_before(records: list[Record], before: ClusterImage) -> None:
+def test_a_full_listing_does_not_depend_on_what_was_known_before(
+    records: list[ClusterRecord], before: ClusterImage
+) -> None:
     after = listed(records, before)
     fresh = listed(records, EMPTY)
 
@@ -75,7 +77,7 @@ def test_a_full_listing_does_not_depend_on_what_was_known_before(records: list[R
 
 
 @given(images, histories)
-def test_replaying_never_changes_the_base(base: ClusterImage, records: list[Record]) -> None:
+def test_replaying_never_changes_the_base(base: ClusterImage, records: list[ClusterRecord]) -> None:
     kept = copy.deepcopy(base)
 
     ClusterDelta(base).replay_all(records).apply(SEEN)

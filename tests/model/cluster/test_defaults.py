@@ -12,7 +12,7 @@ from model.cluster.change import Change
 from model.cluster.cluster_image import BrokerImage, ControllerImage, Provenance
 from model.cluster.findings.check import Finding
 from model.cluster.image_parts import KraftMetadata, LogDir, Member, Quorum, QuorumReplica, Rebalance
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.cluster.snapshot_format import (
     BrokerDocument,
     ControllerDocument,
@@ -63,5 +63,5 @@ def test_what_nobody_tells_of_a_part_is_unknown(struct: type[msgspec.Struct]) ->
 
 
 def test_a_record_of_which_no_more_is_known_has_no_transaction_and_no_time() -> None:
-    for kind in {*Record.__subclasses__()} - UNTOLD.keys():
+    for kind in {*ClusterRecord.__subclasses__()} - UNTOLD.keys():
         assert numbers_of(kind) == {"zxid": -1, "time_ms": 0}, kind

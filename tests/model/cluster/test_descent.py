@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage, descended, differing_keys
 from model.cluster.findings import Findings, find
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.cluster.topic_image import STATE_COLUMNS, widened
 from tests.model.cluster.build import image
 from tests.model.cluster.strategies import histories, images
@@ -33,7 +33,9 @@ def test_a_mapping_knows_what_differs_from_the_one_before(first: dict[int, str],
 
 
 @given(images, histories)
-def test_rows_since_an_earlier_image_are_at_least_those_that_differ(before: ClusterImage, told: list[Record]) -> None:
+def test_rows_since_an_earlier_image_are_at_least_those_that_differ(
+    before: ClusterImage, told: list[ClusterRecord]
+) -> None:
     line = [before]
     for record in told:
         line.append(image(record, base=line[-1]))
@@ -54,9 +56,9 @@ def test_rows_since_an_earlier_image_are_at_least_those_that_differ(before: Clus
 
 @given(images, histories)
 def test_findings_followed_record_by_record_are_those_of_the_last_image(
-    before: ClusterImage, told: list[Record]
+    before: ClusterImage, told: list[ClusterRecord]
 ) -> None:
-    def step(known: Findings, record: Record) -> Findings:
+    def step(known: Findings, record: ClusterRecord) -> Findings:
         return find(image(record, base=known.image), known)
 
     followed = reduce(step, told, find(before))

@@ -8,21 +8,21 @@ from model.cluster.cluster_image import EMPTY
 from model.cluster.findings.pending_work import NO_PARTITION, NO_TOPIC, PendingWork, pending_work
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
+    ClusterRecord,
     PreferredElectionRequested,
     ReassignmentsRequested,
-    Record,
     TopicAssigned,
     TopicDeletionRequested,
 )
 from tests.model.drills.clusters import T0, cluster, topic
 
 
-def work(*records: Record) -> list[tuple[str, str, tuple[int, ...], str, bool]]:
+def work(*records: ClusterRecord) -> list[tuple[str, str, tuple[int, ...], str, bool]]:
     """Of a cluster in which 1, 2 and 3 live."""
     return [(w.kind, w.subject, w.target, w.waits_for, w.blocked) for w in pending_work(cluster([1, 2, 3], *records))]
 
 
-def moving(isr: tuple[int, ...], adding: tuple[int, ...], removing: tuple[int, ...] = ()) -> list[Record]:
+def moving(isr: tuple[int, ...], adding: tuple[int, ...], removing: tuple[int, ...] = ()) -> list[ClusterRecord]:
     """Partition 0 of t on its old replicas 1 and 2, and what is added."""
     _, state, _ = topic((1, 2, *adding), isr, isr[0])
     assigned = TopicAssigned(topic="t", replicas={0: (*adding, 1, 2)}, adding={0: adding}, removing={0: removing})
@@ -51,7 +51,7 @@ def test_nothing_is_pending_where_nothing_was_asked_for() -> None:
     ],
 )  # fmt: skip
 def test_a_reassignment_waits_for_its_new_replicas(
-    records: list[Record], target: tuple[int, ...], waits_for: str, blocked: bool
+    records: list[ClusterRecord], target: tuple[int, ...], waits_for: str, blocked: bool
 ) -> None:
     ((kind, _, *rest),) = work(*records)
     assert (kind, *rest) == ("reassign", target, waits_for, blocked)
@@ -92,7 +92,9 @@ def test_an_election_of_what_is_not_there_is_told_as_such() -> None:
         ([], "the controller to drop the mark: there is no such topic", False),
     ],
 )
-def test_a_deletion_waits_for_whoever_holds_replicas(records: list[Record], waits_for: str, blocked: bool) -> None:
+def test_a_deletion_waits_for_whoever_holds_replicas(
+    records: list[ClusterRecord], waits_for: str, blocked: bool
+) -> None:
     assert work(*records, TopicDeletionRequested(topic="t")) == [("delete", "t", (), waits_for, blocked)]
 
 

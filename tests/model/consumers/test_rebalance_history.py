@@ -6,7 +6,7 @@ from model.cluster.changes import changes_between
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, Member
-from model.cluster.records import GroupDescribed, MemberLeft, PartitionReleased, Record
+from model.cluster.records import ClusterRecord, GroupDescribed, MemberLeft, PartitionReleased
 from model.consumers.ownership import GIVEN_UP_MS, KEPT, NOTHING_MOVED_MS, with_rebalances
 from tests.model.cluster.build import NOW_MS, brokers, claims, consumer, image, topic
 
@@ -14,7 +14,7 @@ ORDERS = [TopicPartition("orders", number) for number in range(4)]
 CLUSTER = image(*brokers(1), *topic("orders", (1,), partitions=4))
 
 
-def step(before: ClusterImage, at_ms: int, *records: Record) -> ClusterImage:
+def step(before: ClusterImage, at_ms: int, *records: ClusterRecord) -> ClusterImage:
     """What a feed makes of a batch that arrives `at_ms` after the beginning."""
     return with_rebalances(before, image(*records, base=before, time_ms=NOW_MS + at_ms))
 
@@ -23,7 +23,7 @@ def events(before: ClusterImage, after: ClusterImage) -> list[str]:
     return [change.text for change in changes_between(before, after) if change.kind == "group-rebalanced"]
 
 
-def released(*partitions: int) -> list[Record]:
+def released(*partitions: int) -> list[ClusterRecord]:
     return [PartitionReleased(group="g", partition=ORDERS[number]) for number in partitions]
 
 
@@ -33,7 +33,7 @@ def described(
     owners: dict[TopicPartition, str] | None = None,
     at: int = 1,
     generation: int | None = None,
-) -> Record:
+) -> ClusterRecord:
     known = {member: Member({"orders": 1}, client_id=member[:2]) for member in members}
     return GroupDescribed(
         group="g",
@@ -46,7 +46,7 @@ def described(
     )
 
 
-def stable(member: str, generation: int | None) -> Record:
+def stable(member: str, generation: int | None) -> ClusterRecord:
     """It owns all."""
     return described("Stable", member, owners=dict.fromkeys(ORDERS, member), generation=generation)
 
@@ -175,7 +175,7 @@ def test_an_image_that_is_not_whole_tells_of_no_rebalance() -> None:
     assert with_rebalances(partial, after) is after
 
 
-def shared(epoch: int, **readers: tuple[int, tuple[int, ...]]) -> Record:
+def shared(epoch: int, **readers: tuple[int, tuple[int, ...]]) -> ClusterRecord:
     """A share group: member → the epoch it has reached, and what it reads."""
     members = {
         name: Member({"orders": 1}, reads=tuple(ORDERS[number] for number in numbers), epoch=reached)

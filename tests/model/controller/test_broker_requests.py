@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from model.cluster.ids import LEADER_DURING_DELETE, TopicPartition
-from model.controller.context import ControllerContext, LiveBroker
+from model.controller.context import BrokerAndEpoch, ControllerContext
 from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
     NO_EPOCH,
@@ -16,7 +16,7 @@ from model.controller.events_and_commands import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.steps.broker_requests import send, serve, stop, tell
@@ -31,8 +31,8 @@ def context_of(*live: int, **changes: object) -> ControllerContext:
     led = Partition(ReplicaAssignment((1, 2, 3)), Leadership(LeaderAndIsr(1, 4, (1, 2)), 9))
     unled = Partition(ReplicaAssignment((1, 2, 3)))
     topics = Topics({"foo": Topic("foo-id", {0: led, 1: unled}), "bar": Topic(None, {1: led})})
-    brokers = {broker: LiveBroker(100 + broker, b"") for broker in live}
-    return ControllerContext(Settings(broker_id=1), epoch=9, live=brokers, topics=topics).replace(**changes)
+    brokers = {broker: BrokerAndEpoch(100 + broker, b"") for broker in live}
+    return ControllerContext(ControllerSettings(broker_id=1), epoch=9, live=brokers, topics=topics).replace(**changes)
 
 
 def requests(context: ControllerContext, kind: type[T]) -> dict[int, T]:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
-from model.controller.context import ControllerContext, LiveBroker
-from model.controller.generations import Settings
+from model.controller.context import BrokerAndEpoch, ControllerContext
+from model.controller.generations import ControllerSettings
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica, PartitionState
 from model.controller.topics import Leadership, Partition, Topic, Topics
@@ -28,8 +28,8 @@ topics = st.dictionaries(
 )
 contexts = st.builds(
     ControllerContext,
-    settings=st.just(Settings(broker_id=1)),
-    live=st.dictionaries(brokers, st.just(LiveBroker(1, b""))),
+    settings=st.just(ControllerSettings(broker_id=1)),
+    live=st.dictionaries(brokers, st.just(BrokerAndEpoch(1, b""))),
     shutting_down=st.frozensets(brokers),
     offline_log_dirs=st.just({}) | st.dictionaries(brokers, st.frozensets(names, max_size=3), max_size=2),
     topics=st.builds(Topics, topics),

@@ -18,7 +18,7 @@ from model.controller.events_and_commands import (
     SendRequest,
     ZooKeeperAnswered,
 )
-from model.controller.generations import Settings, generation_of
+from model.controller.generations import ControllerSettings, generation_of
 from model.controller.steps.broker_requests import tell
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch
@@ -75,7 +75,7 @@ def state_of(leader: int, isr: tuple[int, ...], epoch: int = 0, controller_epoch
 
 
 def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
-    book = Playbook(new_controller(Settings(broker_id=7, generation=generation_of("3.9"))))
+    book = Playbook(new_controller(ControllerSettings(broker_id=7, generation=generation_of("3.9"))))
     book.hears(events_and_commands.ControllerZnodeDeleted(at_ms=1234))
     assert book.asks == ["exists /controller and watch", "read /controller"]
     book.answers(NOBODY, NOBODY)
@@ -92,7 +92,7 @@ def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
 
 
 def test_who_loses_the_election_stays_out() -> None:
-    book = Playbook(new_controller(Settings(broker_id=7)))
+    book = Playbook(new_controller(ControllerSettings(broker_id=7)))
     book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY))))
@@ -104,7 +104,7 @@ def test_who_loses_the_election_stays_out() -> None:
 
 
 def test_a_claim_whose_answer_got_lost_is_recognised() -> None:
-    book = Playbook(new_controller(Settings(broker_id=7)))
+    book = Playbook(new_controller(ControllerSettings(broker_id=7)))
     book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY))))
@@ -115,7 +115,7 @@ def test_a_claim_whose_answer_got_lost_is_recognised() -> None:
 
 
 def test_an_epoch_that_is_no_number_keeps_everybody_out_of_office() -> None:
-    book = Playbook(new_controller(Settings(broker_id=7)))
+    book = Playbook(new_controller(ControllerSettings(broker_id=7)))
     book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"\xff", stat=Stat(version=9)))
     assert book.state.idle
@@ -207,7 +207,7 @@ def test_a_lost_session_empties_the_queue_and_answers_who_waits() -> None:
 
 
 def test_a_new_session_registers_the_broker_before_it_stands_for_election() -> None:
-    book = Playbook(new_controller(Settings(broker_id=1)))
+    book = Playbook(new_controller(ControllerSettings(broker_id=1)))
     book.hears(events_and_commands.SessionEstablished(registration=registration(1), previous_session=99))
     exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY)))
     book.answers(exists, Answer(stat=Stat(ephemeral_owner=99)))
@@ -218,7 +218,7 @@ def test_a_new_session_registers_the_broker_before_it_stands_for_election() -> N
 
 
 def test_an_id_that_another_broker_holds_is_not_taken_away() -> None:
-    book = Playbook(new_controller(Settings(broker_id=1)))
+    book = Playbook(new_controller(ControllerSettings(broker_id=1)))
     book.hears(events_and_commands.SessionEstablished(registration=registration(1), previous_session=99))
     exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY)))
     book.answers(exists, Answer(stat=Stat(ephemeral_owner=7)))
@@ -239,7 +239,7 @@ def test_an_id_that_another_broker_holds_is_not_taken_away() -> None:
     ],
 )
 def test_who_is_not_the_controller_says_so(event: Event) -> None:
-    book = Playbook(new_controller(Settings(broker_id=1))).hears(event)
+    book = Playbook(new_controller(ControllerSettings(broker_id=1))).hears(event)
     assert book.commands == (AnswerRequest(3, "NOT_CONTROLLER"),)
 
 
@@ -289,7 +289,7 @@ def test_whose_office_has_passed_on_already_only_resigns() -> None:
 
 
 def test_a_new_controller_that_cannot_see_the_brokers_does_not_take_them_for_dead() -> None:
-    book = Playbook(new_controller(Settings(broker_id=7)))
+    book = Playbook(new_controller(ControllerSettings(broker_id=7)))
     book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     book.answers(Answer(parts=(DONE, Answer(stat=Stat(version=10))))).answers(

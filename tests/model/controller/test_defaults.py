@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.controller.context import NO_BROKER_EPOCH, NO_CONTROLLER, Activity, ControllerContext
 from model.controller.events_and_commands import BrokerStarted, ElectionRequested, Event, ProposedIsr
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.placement import PlacementRequest
 from model.controller.topic_validation import PartitionAddition, TopicCreation
@@ -16,12 +16,12 @@ def test_a_new_context_knows_no_broker_no_controller_and_no_epoch() -> None:
     assert numbers_of(ControllerContext) == {
         "broker_epoch": -1, "active_id": -1, "epoch": 0, "epoch_version": 0, "now_ms": 0,
     }  # fmt: skip
-    assert ControllerContext(Settings(broker_id=1)).activity is Activity.INACTIVE
+    assert ControllerContext(ControllerSettings(broker_id=1)).activity is Activity.INACTIVE
 
 
 def test_settings_have_kafkas_defaults() -> None:
     """`KafkaConfig` (3.9)."""
-    assert numbers_of(Settings) == {
+    assert numbers_of(ControllerSettings) == {
         "unclean_leader_election_enable": False,
         "delete_topic_enable": True,
         "auto_leader_rebalance_enable": True,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.cluster.ids import NO_LEADER
 from model.controller import elections
-from model.controller.elections import Ballot, Rule, Strategy, remove_from_isr
+from model.controller.elections import Ballot, ElectionStrategy, Rule, remove_from_isr
 from model.controller.generations import LATEST, elect, generation_of
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.controller.ballots import ballot, ballots, new_partition
@@ -22,33 +22,39 @@ RULES = (
 )
 
 # The cases of Kafka's PartitionLeaderElectionAlgorithmsTest (3.9); the replicas are 2 and 4.
-KAFKAS_CASES: list[tuple[Strategy, list[int], set[int], set[int], bool, int | None]] = [
-    (Strategy.OFFLINE, [2, 4], {4}, set(), False, 4),
-    (Strategy.OFFLINE, [2], {4}, set(), False, None),
-    (Strategy.OFFLINE, [2], {4}, set(), True, 4),
-    (Strategy.REASSIGN, [2, 4], {4}, set(), False, 4),
-    (Strategy.REASSIGN, [2], set(), set(), False, None),
-    (Strategy.REASSIGN, [], {2}, set(), False, None),
-    (Strategy.PREFERRED, [2, 4], {2, 4}, set(), False, 2),
-    (Strategy.PREFERRED, [2], set(), set(), False, None),
-    (Strategy.PREFERRED, [4], {2, 4}, set(), False, None),
-    (Strategy.PREFERRED, [], set(), set(), False, None),
-    (Strategy.CONTROLLED_SHUTDOWN, [2, 4], {2, 4}, {2}, False, 4),
-    (Strategy.CONTROLLED_SHUTDOWN, [2], {2, 4}, {2}, False, None),
-    (Strategy.CONTROLLED_SHUTDOWN, [2, 4], {2, 4}, {2, 4}, False, None),
+KAFKAS_CASES: list[tuple[ElectionStrategy, list[int], set[int], set[int], bool, int | None]] = [
+    (ElectionStrategy.OFFLINE, [2, 4], {4}, set(), False, 4),
+    (ElectionStrategy.OFFLINE, [2], {4}, set(), False, None),
+    (ElectionStrategy.OFFLINE, [2], {4}, set(), True, 4),
+    (ElectionStrategy.REASSIGN, [2, 4], {4}, set(), False, 4),
+    (ElectionStrategy.REASSIGN, [2], set(), set(), False, None),
+    (ElectionStrategy.REASSIGN, [], {2}, set(), False, None),
+    (ElectionStrategy.PREFERRED, [2, 4], {2, 4}, set(), False, 2),
+    (ElectionStrategy.PREFERRED, [2], set(), set(), False, None),
+    (ElectionStrategy.PREFERRED, [4], {2, 4}, set(), False, None),
+    (ElectionStrategy.PREFERRED, [], set(), set(), False, None),
+    (ElectionStrategy.CONTROLLED_SHUTDOWN, [2, 4], {2, 4}, {2}, False, 4),
+    (ElectionStrategy.CONTROLLED_SHUTDOWN, [2], {2, 4}, {2}, False, None),
+    (ElectionStrategy.CONTROLLED_SHUTDOWN, [2, 4], {2, 4}, {2, 4}, False, None),
 ]
 
 
 @pytest.mark.parametrize(("strategy", "isr", "live", "shutting", "unclean", "leader"), KAFKAS_CASES)
 @pytest.mark.parametrize("release", ["0.8.2", "1.1", "3.9"])
 def test_kafkas_own_cases(
-    release: str, strategy: Strategy, isr: list[int], live: set[int], shutting: set[int], unclean: bool, leader: int
+    release: str,
+    strategy: ElectionStrategy,
+    isr: list[int],
+    live: set[int],
+    shutting: set[int],
+    unclean: bool,
+    leader: int,
 ) -> None:
     asked = ballot([2, 4], isr, live, shutting=shutting, unclean=unclean)
     result = elect(strategy, asked, generation_of(release))
 
     assert (result.leader_and_isr and result.leader_and_isr.leader) == leader
-    assert result.unclean == (unclean and strategy is Strategy.OFFLINE)
+    assert result.unclean == (unclean and strategy is ElectionStrategy.OFFLINE)
     assert (result.why_not is None) == (leader is not None)
 
 
@@ -56,7 +62,7 @@ Outcome = tuple[int, int, tuple[int, ...]]
 
 
 def offline(asked: Ballot, release: str = "3.9") -> Outcome | None:
-    return outcome(elect(Strategy.OFFLINE, asked, generation_of(release)).leader_and_isr)
+    return outcome(elect(ElectionStrategy.OFFLINE, asked, generation_of(release)).leader_and_isr)
 
 
 def outcome(state: LeaderAndIsr | None) -> Outcome | None:
@@ -84,7 +90,7 @@ def test_the_last_in_sync_dies_and_nobody_follows() -> None:
 
 
 def test_the_last_in_sync_dies_and_data_is_given_up() -> None:
-    result = elect(Strategy.OFFLINE, ballot([1, 2], [1], {2}, epoch=2, unclean=True))
+    result = elect(ElectionStrategy.OFFLINE, ballot([1, 2], [1], {2}, epoch=2, unclean=True))
     assert result.leader_and_isr == LeaderAndIsr(2, 3, (2,), recovering=True, partition_epoch=7)
     assert result.unclean
     assert result.rule == elections.UNCLEAN
@@ -94,13 +100,13 @@ def test_the_last_in_sync_dies_and_data_is_given_up() -> None:
 @pytest.mark.parametrize(("release", "recovering"), [("0.8.2", False), ("1.1", False), ("3.1", False), ("3.2", True)])
 def test_recovery_is_known_from_3_2_on(release: str, recovering: bool) -> None:
     asked = ballot([1, 2], [1], {2}, unclean=True)
-    state = elect(Strategy.OFFLINE, asked, generation_of(release)).leader_and_isr
+    state = elect(ElectionStrategy.OFFLINE, asked, generation_of(release)).leader_and_isr
     assert state is not None
     assert state.recovering == recovering
 
 
 def test_a_clean_election_does_not_end_recovery() -> None:
-    state = elect(Strategy.OFFLINE, ballot([1, 2], [2], {2}, recovering=True)).leader_and_isr
+    state = elect(ElectionStrategy.OFFLINE, ballot([1, 2], [2], {2}, recovering=True)).leader_and_isr
     assert state is not None
     assert state.recovering
 
@@ -112,13 +118,13 @@ def test_the_only_replica_dies_and_returns() -> None:
 
 
 def test_the_preferred_replica_takes_over_and_the_isr_stays() -> None:
-    result = elect(Strategy.PREFERRED, ballot([1, 2, 3], [2, 3, 1], {1, 2, 3}, leader=2, epoch=1))
+    result = elect(ElectionStrategy.PREFERRED, ballot([1, 2, 3], [2, 3, 1], {1, 2, 3}, leader=2, epoch=1))
     assert outcome(result.leader_and_isr) == (1, 2, (2, 3, 1))
     assert result.recipients == (1, 2, 3)
 
 
 def test_the_preferred_replica_is_not_in_sync() -> None:
-    result = elect(Strategy.PREFERRED, ballot([1, 2, 3], [2, 3], {1, 2, 3}, leader=2, epoch=1))
+    result = elect(ElectionStrategy.PREFERRED, ballot([1, 2, 3], [2, 3], {1, 2, 3}, leader=2, epoch=1))
     assert result.leader_and_isr is None
     assert result.why_not is not None
     assert result.why_not.message == "the preferred replica 1 is not online or not in the ISR"
@@ -127,13 +133,13 @@ def test_the_preferred_replica_is_not_in_sync() -> None:
 @pytest.mark.parametrize(("release", "recipients"), [("1.1", (2, 3)), ("2.0", (2, 3)), ("2.1", (1, 2, 3))])
 def test_a_broker_shuts_down(release: str, recipients: tuple[int, ...]) -> None:
     asked = ballot([1, 2, 3], [1, 2, 3], {1, 2, 3}, leader=1, shutting={1})
-    result = elect(Strategy.CONTROLLED_SHUTDOWN, asked, generation_of(release))
+    result = elect(ElectionStrategy.CONTROLLED_SHUTDOWN, asked, generation_of(release))
     assert outcome(result.leader_and_isr) == (2, 1, (2, 3))
     assert result.recipients == recipients
 
 
 def test_the_last_in_sync_cannot_shut_down_but_die() -> None:
-    result = elect(Strategy.CONTROLLED_SHUTDOWN, ballot([3, 1, 2], [1], {1}, leader=1, epoch=7, shutting={1}))
+    result = elect(ElectionStrategy.CONTROLLED_SHUTDOWN, ballot([3, 1, 2], [1], {1}, leader=1, epoch=7, shutting={1}))
     assert result.why_not is not None
     assert result.why_not.message == "nobody in the ISR 1 can take over from broker 1 shutting down"
     assert outcome(dies(LeaderAndIsr(1, 7, (1,)), 1, [3, 1, 2])) == (NO_LEADER, 8, (1,))
@@ -148,27 +154,27 @@ def test_who_left_the_isr_does_not_lead_on_its_return() -> None:
 
 
 def test_a_reassigned_partition_is_led_by_the_target_and_keeps_its_isr() -> None:
-    result = elect(Strategy.REASSIGN, ballot([1, 2], [1, 3, 4], {1, 3, 4}, leader=1, target=[4, 3]))
+    result = elect(ElectionStrategy.REASSIGN, ballot([1, 2], [1, 3, 4], {1, 3, 4}, leader=1, target=[4, 3]))
     assert outcome(result.leader_and_isr) == (4, 1, (1, 3, 4))
     assert result.recipients == (4, 3)
 
 
 @pytest.mark.parametrize("release", ["0.8.0", "0.8.2", "0.10", "1.1", "3.9"])
 def test_a_new_partition(release: str) -> None:
-    result = elect(Strategy.INITIAL, new_partition([3, 1, 2], {1, 2}), generation_of(release))
+    result = elect(ElectionStrategy.INITIAL, new_partition([3, 1, 2], {1, 2}), generation_of(release))
     assert result.leader_and_isr == LeaderAndIsr(1, 0, (1, 2), partition_epoch=-1)
     assert result.recipients == (1, 2)
 
 
 def test_a_new_partition_without_an_online_replica_stays_new() -> None:
-    result = elect(Strategy.INITIAL, new_partition([1, 2], {3}))
+    result = elect(ElectionStrategy.INITIAL, new_partition([1, 2], {3}))
     assert result.why_not is not None
     assert result.why_not.message == "no replica of 1,2 is online"
 
 
 def test_a_state_is_made_once_and_elections_take_one() -> None:
-    assert elect(Strategy.INITIAL, ballot([1], [1], {1})).leader_and_isr is None
-    assert elect(Strategy.OFFLINE, new_partition([1], {1})).leader_and_isr is None
+    assert elect(ElectionStrategy.INITIAL, ballot([1], [1], {1})).leader_and_isr is None
+    assert elect(ElectionStrategy.OFFLINE, new_partition([1], {1})).leader_and_isr is None
 
 
 def test_a_failed_log_dir_is_as_good_as_a_dead_broker() -> None:

@@ -10,7 +10,7 @@ import pytest
 from model.controller import events_and_commands
 from model.controller.decide import new_controller
 from model.controller.features import FeatureUpdate, features_after_election, finalized, update_problem
-from model.controller.generations import Settings, generation_of
+from model.controller.generations import ControllerSettings, generation_of
 from model.controller.steps.cluster_wide import SetUpFeatures
 from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
 from model.zookeeper import Answer, Create, SetData
@@ -59,7 +59,7 @@ def test_an_election_enables_or_disables_it(found: bytes | None, finalizes: bool
     ],
 )
 def test_what_cannot_be_read_is_left_as_it_is(release: str, data: bytes, why: str) -> None:
-    context = new_controller(Settings(broker_id=1, generation=generation_of(release))).context
+    context = new_controller(ControllerSettings(broker_id=1, generation=generation_of(release))).context
     found = SetUpFeatures().resume(context, (Answer(data=data),))
     assert (found.why, found.then) == (why, ())
 

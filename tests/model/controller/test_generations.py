@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from model.controller.elections import Strategy
+from model.controller.elections import ElectionStrategy
 from model.controller.generations import GENERATIONS, LATEST, Generation, default_settings, generation_of
 
 
@@ -73,5 +73,5 @@ def test_leaders_go_back_by_themselves_by_default_since_0_8_2(release: str, reba
 
 @pytest.mark.parametrize("generation", GENERATIONS, ids=lambda generation: generation.since)
 def test_every_generation_knows_every_strategy_of_its_time(generation: Generation) -> None:
-    gone = {Strategy.NO_OP} if generation.since >= "1.1" else set()
-    assert set(generation.rules) == set(Strategy) - gone
+    gone = {ElectionStrategy.NO_OP} if generation.since >= "1.1" else set()
+    assert set(generation.rules) == set(ElectionStrategy) - gone

@@ -8,7 +8,7 @@ from model.cluster.ids import TopicPartition
 from model.controller.context import Activity
 from model.controller.decide import new_controller, steps_for
 from model.controller.events_and_commands import BrokerAnswer, PartitionToStop, RequestAnswered, StopReplicaRequest
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.steps.controller_election import (
@@ -23,7 +23,7 @@ from model.controller.steps.topics import RestoreAssignment, WriteRestored
 from model.controller.topics import Partition, Topic, Topics
 from model.zookeeper import Answer, Code, Stat
 
-IN_OFFICE = new_controller(Settings(broker_id=1)).context.replace(activity=Activity.ACTIVE)
+IN_OFFICE = new_controller(ControllerSettings(broker_id=1)).context.replace(activity=Activity.ACTIVE)
 FIRST, SECOND, KEPT = (TopicPartition("orders", number) for number in range(3))
 SENT = StopReplicaRequest(
     1, 7, (PartitionToStop(FIRST, -2, True), PartitionToStop(SECOND, -2, True), PartitionToStop(KEPT, 5, False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.controller import Refusal, events_and_commands
-from model.controller.events_and_commands import AnswerRequest, ProducerIds
+from model.controller.events_and_commands import AnswerRequest, ProducerIdRange
 from model.controller.steps.cluster_wide import AllocateProducerIds, WriteProducerIds, next_block
 from model.znodes.cluster import ProducerIdBlock
 from model.znodes.paths import PRODUCER_IDS
@@ -56,9 +56,9 @@ def ask(cluster: VirtualCluster, broker: int = 1, older_by: int = 0) -> AnswerRe
 
 def test_a_broker_is_given_blocks_and_they_are_written_first() -> None:
     cluster = cluster_of_two()
-    assert ask(cluster).producer_ids == ProducerIds(0, 1000)
+    assert ask(cluster).producer_ids == ProducerIdRange(0, 1000)
     assert cluster.log[-1] == f"set {PRODUCER_IDS} v1 {FIRST.decode()}"
-    assert ask(cluster, broker=0).producer_ids == ProducerIds(1000, 1000)
+    assert ask(cluster, broker=0).producer_ids == ProducerIdRange(1000, 1000)
     assert [write.version for write in by_path(cluster.log)[PRODUCER_IDS]] == [0, 1, 2]
 
 
@@ -78,7 +78,7 @@ def test_an_old_broker_that_takes_a_block_by_itself_is_not_overwritten() -> None
     cluster.settle()
     cluster.patience = -1
     cluster.write(SetData(PRODUCER_IDS, block(0, 999)))
-    assert cluster.answers[77].producer_ids == ProducerIds(1000, 1000)
+    assert cluster.answers[77].producer_ids == ProducerIdRange(1000, 1000)
 
 
 def test_without_the_znode_nobody_knows_what_was_given_out() -> None:

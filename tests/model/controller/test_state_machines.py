@@ -9,9 +9,9 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
-from model.controller.context import Activity, ControllerContext, LiveBroker, Step
+from model.controller.context import Activity, BrokerAndEpoch, ControllerContext, Step
 from model.controller.decide import ControllerState, Decision, decide
-from model.controller.elections import Strategy
+from model.controller.elections import ElectionStrategy
 from model.controller.events_and_commands import (
     AskZooKeeper,
     LeaderAndIsrRequest,
@@ -20,7 +20,7 @@ from model.controller.events_and_commands import (
     UpdateMetadataRequest,
     ZooKeeperAnswered,
 )
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import (
     PARTITIONS,
@@ -60,12 +60,12 @@ class Machines:
         states = dict.fromkeys(replicas, replica_states)
         partition = Partition(ReplicaAssignment(replicas), leadership, state, states)
         context = ControllerContext(
-            Settings(broker_id=B),
+            ControllerSettings(broker_id=B),
             activity=Activity.ACTIVE,
             active_id=B,
             epoch=EPOCH,
             epoch_version=1,
-            live={broker: LiveBroker(1, b"") for broker in live},
+            live={broker: BrokerAndEpoch(1, b"") for broker in live},
             shutting_down=frozenset(shutting_down),
             topics=Topics({"t": Topic(None, {0: partition})}),
         )
@@ -139,7 +139,7 @@ def written(version: int) -> Answer:
     return Answer(parts=(Answer(), Answer(stat=Stat(version=version))))
 
 
-def to_online(strategy: Strategy = Strategy.OFFLINE, *, unclean: bool = False) -> MovePartitions:
+def to_online(strategy: ElectionStrategy = ElectionStrategy.OFFLINE, *, unclean: bool = False) -> MovePartitions:
     return MovePartitions((T0,), PartitionState.ONLINE, strategy, unclean)
 
 
@@ -173,7 +173,7 @@ def test_new_to_online_fails_and_it_stays_new(answers: list[Answer]) -> None:
 
 def test_online_to_online_by_the_preferred_replica() -> None:
     machines = Machines(B, OTHER, led=LeaderAndIsr(OTHER, 0, (OTHER, B)))
-    machines.move(to_online(Strategy.PREFERRED), (znode(OTHER, OTHER, B, version=4),), (written(5),))
+    machines.move(to_online(ElectionStrategy.PREFERRED), (znode(OTHER, OTHER, B, version=4),), (written(5),))
     assert len(machines.asked) == 2
     assert machines.served() == [(B, B, 1, (OTHER, B), False), (OTHER, B, 1, (OTHER, B), False)]
     assert machines.partition.leadership == Leadership(LeaderAndIsr(B, 1, (OTHER, B), partition_epoch=5), EPOCH)
@@ -181,7 +181,7 @@ def test_online_to_online_by_the_preferred_replica() -> None:
 
 def test_online_to_online_as_a_broker_shuts_down() -> None:
     machines = Machines(B, OTHER, shutting_down=(B,), led=LeaderAndIsr(B, 0, (B, OTHER)))
-    machines.move(to_online(Strategy.CONTROLLED_SHUTDOWN), (znode(B, B, OTHER),), (written(1),))
+    machines.move(to_online(ElectionStrategy.CONTROLLED_SHUTDOWN), (znode(B, B, OTHER),), (written(1),))
     assert machines.served() == [(B, OTHER, 1, (OTHER,), False), (OTHER, OTHER, 1, (OTHER,), False)]
 
 

@@ -13,7 +13,7 @@ from model.cluster.texts import replicas as listed
 from model.controller.events_and_commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
+from model.hosts.virtual.journal import JournalRecord, Reasoned, RequestSent, Transaction
 from model.znodes.topics import PartitionEntry, PreferredReplicaElection
 from model.zookeeper import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
@@ -26,10 +26,10 @@ RELEASES = ("0.8.0", "0.8.1", "1.0", "1.1", "2.3", "2.6", "3.9")
 """Releases whose controllers go different ways."""
 
 
-def told(records: Iterable[Record], *, transactions: bool = False) -> Iterator[str]:
+def told(records: Iterable[JournalRecord], *, transactions: bool = False) -> Iterator[str]:
     """Sentences and requests; a request once for all who get the same, one after the other."""
 
-    def text(record: Record) -> tuple[int | None, str] | None:
+    def text(record: JournalRecord) -> tuple[int | None, str] | None:
         match record:
             case RequestSent():
                 return record.sender, request_text(record.request)

@@ -11,16 +11,16 @@ from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_i
 from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (
     BrokerRegistered,
+    ClusterRecord,
     ConfigChanged,
     ControllerElected,
     ControllerEpochChanged,
     GenerationRecognised,
     PartitionState,
     PartitionStatesWritten,
-    Record,
     TopicAssigned,
 )
-from model.drills.drill import Drill
+from model.drills.drill import PlayedDrill
 
 NOW_MS = 1_700_000_000_000
 EPOCH = 7
@@ -29,13 +29,13 @@ T0 = TopicPartition("t", 0)
 
 
 def cluster(
-    live: Iterable[int], *records: Record, controller: int | None = 1, generation: KafkaGeneration = "3.x"
+    live: Iterable[int], *records: ClusterRecord, controller: int | None = 1, generation: KafkaGeneration = "3.x"
 ) -> ClusterImage:
     """Live brokers in racks r0, r1, r2 in turn, broker epochs from 100 on, and what the records say."""
     registered = [
         BrokerRegistered(broker=b, endpoints=(f"PLAINTEXT://h{b}:9092",), rack=f"r{b % 3}", epoch=100 + b) for b in live
     ]
-    office: list[Record] = [ControllerEpochChanged(epoch=EPOCH), GenerationRecognised(generation=generation)]
+    office: list[ClusterRecord] = [ControllerEpochChanged(epoch=EPOCH), GenerationRecognised(generation=generation)]
     if controller is not None:
         office.append(ControllerElected(broker=controller, since_ms=NOW_MS))
     delta = ClusterDelta(EMPTY).replay_all([*registered, *office, *records])
@@ -52,7 +52,7 @@ def topic(
     version: int | None = None,
     adding: Mapping[int, tuple[int, ...]] | None = None,
     **config: str,
-) -> list[Record]:
+) -> list[ClusterRecord]:
     """A topic of one partition. Keys of `config` have _ for Kafka's dots."""
     state = PartitionState(0, leader, epoch, tuple(isr), EPOCH, epoch if version is None else version)
     return [
@@ -62,7 +62,7 @@ def topic(
     ]
 
 
-def several(name: str, replicas: Mapping[int, tuple[int, ...]]) -> list[Record]:
+def several(name: str, replicas: Mapping[int, tuple[int, ...]]) -> list[ClusterRecord]:
     """A topic of these partitions, all in sync, led by their first replica, two of which producers want."""
     states = tuple(PartitionState(number, own[0], 0, own, EPOCH, 0) for number, own in replicas.items())
     return [
@@ -72,7 +72,7 @@ def several(name: str, replicas: Mapping[int, tuple[int, ...]]) -> list[Record]:
     ]
 
 
-def became(drill: Drill, name: TopicPartition = T0) -> tuple[int, int, tuple[int, ...]]:
+def became(drill: PlayedDrill, name: TopicPartition = T0) -> tuple[int, int, tuple[int, ...]]:
     """Leader, leader epoch and ISR afterwards."""
     state = state_in(drill.after, name)
     assert state is not None
@@ -86,7 +86,7 @@ broker_ids = st.integers(1, 5)
 def clusters(draw: st.DrawFn) -> ClusterImage:
     """What a controller would leave behind: led wherever somebody in sync lives, else the last of the ISR is known."""
     live = sorted(draw(st.sets(broker_ids, min_size=2)))
-    records: list[Record] = []
+    records: list[ClusterRecord] = []
     for number in range(draw(st.integers(1, 3))):
         name = f"t{number}"
         assigned: dict[int, tuple[int, ...]] = {}

@@ -10,7 +10,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import unpadded
-from model.drills.drill import DEFAULT, Drill, play_on, run
+from model.drills.drill import DEFAULT, PlayedDrill, play_on, run
 from model.drills.outcomes import affected, unaffected
 from model.drills.rows import StateWritten
 from model.drills.scenario import Scenario
@@ -141,7 +141,7 @@ def test_the_same_drill_gives_the_same_answer_also_on_a_stage_that_was_used_befo
         assert again.summary == first.summary
 
 
-def played(stage: ClusterSetup, scenario: Scenario) -> Drill:
+def played(stage: ClusterSetup, scenario: Scenario) -> PlayedDrill:
     steps = play_on(stage, scenario)
     while True:
         try:

@@ -15,7 +15,7 @@ from model.cluster.partition_columns import stacked
 from model.cluster.records import TopicAssigned, TopicDeletionRequested
 from model.controller.context import ControllerContext
 from model.controller.state_machines import PartitionState, ReplicaState
-from model.drills.drill import DEFAULT, Drill, play_on
+from model.drills.drill import DEFAULT, PlayedDrill, play_on
 from model.drills.scenario import of_brokers
 from model.drills.setup import ClusterSetup, HeldStates, controllers_of, held_states, topics_of
 from tests.model.drills.clusters import cluster, clusters, topic
@@ -39,7 +39,7 @@ def in_office(stage: ClusterSetup) -> ControllerContext:
     return stage.cluster.process(stage.cluster.controllers[0]).controller.context
 
 
-def killed(stage: ClusterSetup, brokers: Iterable[int]) -> Drill:
+def killed(stage: ClusterSetup, brokers: Iterable[int]) -> PlayedDrill:
     steps = play_on(stage, of_brokers(brokers))
     while True:
         try:

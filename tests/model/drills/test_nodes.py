@@ -13,7 +13,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import KraftMetadata, LogDir, Quorum, QuorumReplica
 from model.drills.document import document_of
-from model.drills.drill import Drill, run
+from model.drills.drill import PlayedDrill, run
 from model.drills.outcomes import OutcomeKind
 from model.drills.rows import FolderFailed, QuorumShrank, StateWritten, VoterFellSilent
 from model.drills.scenario import (
@@ -57,11 +57,11 @@ def folders() -> ClusterImage:
     return msgspec.structs.replace(image, metadata=KraftMetadata({"metadata.version": 25}))
 
 
-def lost(image: ClusterImage, *named: tuple[int, str]) -> Drill:
+def lost(image: ClusterImage, *named: tuple[int, str]) -> PlayedDrill:
     return run(image, of_acts(folders_lost(image, named)))
 
 
-def states(drill: Drill) -> dict[str, tuple[int, tuple[int, ...]]]:
+def states(drill: PlayedDrill) -> dict[str, tuple[int, tuple[int, ...]]]:
     found: dict[str, tuple[int, tuple[int, ...]]] = {}
     for name, each in drill.after.topics.items():
         found[name] = int(each.leader[0]), tuple(broker for broker in each.isr[0].tolist() if broker >= 0)

@@ -12,15 +12,15 @@ from model.drills.drill import LONGEST_MS, run
 from model.drills.scenario import Act, Deed, of_acts, of_brokers
 from model.drills.sentences import steps_of
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import Timeline, TimelineBuilder
+from model.drills.timeline import DrillTimeline, TimelineBuilder
 from model.hosts.virtual.journal import ControllerElected
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from tests.model.drills.clusters import cluster, clusters, topic
 
 
-def won_by(image: ClusterImage, dead: frozenset[int], winner: int) -> Timeline:
+def won_by(image: ClusterImage, dead: frozenset[int], winner: int) -> DrillTimeline:
     """What becomes of the cluster when these die and this one is the quickest: the others stand still meanwhile."""
-    setup = ClusterSetup(image, Assumptions(catch_up_ms=None))
+    setup = ClusterSetup(image, TimingAssumptions(catch_up_ms=None))
     virtual = setup.reset()
     builder = TimelineBuilder(image, setup.assumptions.start_ms, setup.znodes)
     for broker in sorted(dead):
@@ -38,7 +38,7 @@ def won_by(image: ClusterImage, dead: frozenset[int], winner: int) -> Timeline:
     return builder.timeline(virtual.now_ms)
 
 
-def outcome(timeline: Timeline) -> dict[TopicPartition, object]:
+def outcome(timeline: DrillTimeline) -> dict[TopicPartition, object]:
     """Every state as it is in the end, but for when it was written."""
     names = [
         TopicPartition(name, number)

@@ -9,7 +9,7 @@ from model.drills.document import document_of
 from model.drills.drill import DEFAULT, play, play_on, run
 from model.drills.scenario import of_brokers
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import Outage, Timeline
+from model.drills.timeline import DrillTimeline, Outage
 from tests.model.drills.clusters import NOW_MS, T0, cluster, topic
 
 IMAGE = cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1))
@@ -18,7 +18,7 @@ OTHER = TopicPartition("t", 1)
 
 def test_percentiles_are_of_those_that_were_led_again() -> None:
     outages = [Outage(T0, 0, to_ms, leader=2) for to_ms in (10.0, 20.0, 30.0, 40.0)]
-    timeline = Timeline(IMAGE, (), (*outages, Outage(OTHER, 0, None)), 100, NOW_MS)
+    timeline = DrillTimeline(IMAGE, (), (*outages, Outage(OTHER, 0, None)), 100, NOW_MS)
     assert [timeline.outage_percentile(percent) for percent in (25, 50, 99, 100)] == [10, 20, 40, 40]
     assert [outage.lasted_ms(100) for outage in timeline.outages] == [10, 20, 30, 40, 100]
 

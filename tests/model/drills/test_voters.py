@@ -11,7 +11,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.document import document_of
-from model.drills.drill import Drill, run
+from model.drills.drill import PlayedDrill, run
 from model.drills.rows import QuorumShrank
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_brokers
 from model.drills.voters import LEVELS_UNKNOWN, VOTERS_UNKNOWN, not_forecast
@@ -35,11 +35,11 @@ def kraft(voters: Sequence[int] = (1, 2, 3), leader: int = 2, *, timeouts: Seque
     )
 
 
-def _pair(leader: int, follower: int) -> list[r.Record]:
+def _pair(leader: int, follower: int) -> list[r.ClusterRecord]:
     return topic((leader, follower), (leader, follower), leader, name=f"t{leader}")
 
 
-def leaders(drill: Drill) -> list[int]:
+def leaders(drill: PlayedDrill) -> list[int]:
     return [leader for name in sorted(drill.after.topics) for leader in drill.after.topics[name].leader.tolist()]
 
 

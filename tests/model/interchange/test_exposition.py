@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.cluster import records as r
 from model.cluster.findings import SEVERITY, find
-from model.interchange.metrics import Family, Sample, cluster_metrics, exposition, unreachable
+from model.interchange.metrics import Family, MetricSample, cluster_metrics, exposition, unreachable
 from tests.model.cluster.build import NOW_MS, brokers, image, topic
 from tests.model.interchange.exposition_grammar import Labels, parsed
 
@@ -20,7 +20,7 @@ label_sets = st.dictionaries(st.sampled_from(["cluster", "kind"]), st.text(max_s
 @st.composite
 def families(draw: st.DrawFn) -> Family:
     labels = draw(st.lists(label_sets, min_size=1, max_size=3, unique_by=lambda one: frozenset(one.items())))
-    samples = tuple(Sample(draw(values), one) for one in labels)
+    samples = tuple(MetricSample(draw(values), one) for one in labels)
     name = draw(st.sampled_from(["kdrill_a", "kdrill_b", "kdrill_c"]))
     return Family(name, draw(st.text(max_size=8)), samples, draw(st.sampled_from(["gauge", "counter"])))
 

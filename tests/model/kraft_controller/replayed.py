@@ -45,7 +45,7 @@ from model.kraft_controller.requests import (
     AlterPartitionReassignments,
     AssignReplicasToDirs,
     ElectLeaders,
-    Proposal,
+    LeaderProposal,
     Reassignment,
     alter_partition,
     alter_reassignments,
@@ -341,5 +341,5 @@ def _proposals(
     isrs += [(*before.isr, each) for each in before.replicas if before.is_reassigned and each not in before.isr]
     epoch = cluster.brokers[before.leader].epoch
     for isr in isrs:
-        proposal = Proposal(name, isr, before.leader_epoch, before.partition_epoch)
+        proposal = LeaderProposal(name, isr, before.leader_epoch, before.partition_epoch)
         yield "AlterPartition", alter_partition(cluster, AlterPartition(before.leader, epoch, (proposal,))).records

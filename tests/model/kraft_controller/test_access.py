@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.kraft_controller.acls import Filter, Rule, add_rules, filter_error, matching, removal
+from model.kraft_controller.acls import AclFilter, Rule, add_rules, filter_error, matching, removal
 from model.kraft_controller.quotas import QuotaChange, QuotaEntity, alter_quotas
-from model.kraft_controller.scram import Deletion, Upsertion, alter_credentials
+from model.kraft_controller.scram import ScramDeletion, Upsertion, alter_credentials
 from model.metadata_log.decoder import Decoded, decode
 
 TOPIC, GROUP, CLUSTER = 2, 3, 4
@@ -77,10 +77,10 @@ RULES = dict(zip(IDS, (rule("t"), rule("te", PREFIXED), rule("*"), rule("t", kin
 def test_which_rules_a_filter_names(
     kind: int, name: str | None, pattern: int, principal: str | None, found: list[int]
 ) -> None:
-    wanted = Filter(kind, name, pattern, principal, None, ANY, ANY)
+    wanted = AclFilter(kind, name, pattern, principal, None, ANY, ANY)
     assert filter_error(wanted) is ErrorCode.none
     assert list(matching(RULES, wanted)) == [IDS[each] for each in found]
-    assert filter_error(Filter(0, name, pattern, principal, None, ANY, ANY)) is ErrorCode.invalid_request
+    assert filter_error(AclFilter(0, name, pattern, principal, None, ANY, ANY)) is ErrorCode.invalid_request
 
 
 ALICE: QuotaEntity = (("user", "alice"),)
@@ -136,19 +136,19 @@ def test_credentials_that_are_refused() -> None:
     known = {("bob", 1)}
     good = Upsertion("bob", 2, 4096, b"s", b"p")
 
-    def answered(*asked: Deletion | Upsertion, level: int = 11) -> str:
-        deletions = [each for each in asked if isinstance(each, Deletion)]
+    def answered(*asked: ScramDeletion | Upsertion, level: int = 11) -> str:
+        deletions = [each for each in asked if isinstance(each, ScramDeletion)]
         upsertions = [each for each in asked if isinstance(each, Upsertion)]
         answer = alter_credentials(level, known, deletions, upsertions)
         (error,) = answer.errors.values()
         assert bool(answer.values) == (error is ErrorCode.none)
         return error.name
 
-    assert answered(good) == answered(Deletion("bob", 1)) == answered(Deletion("bob", 1), good) == "none"
+    assert answered(good) == answered(ScramDeletion("bob", 1)) == answered(ScramDeletion("bob", 1), good) == "none"
     assert answered(good, level=10) == "unsupported_version"
-    assert answered(Deletion("bob", 2)) == "resource_not_found"
-    assert answered(Deletion("bob", 3)) == "unsupported_sasl_mechanism"
+    assert answered(ScramDeletion("bob", 2)) == "resource_not_found"
+    assert answered(ScramDeletion("bob", 3)) == "unsupported_sasl_mechanism"
     assert answered(good, good) == "duplicate_resource"
     for iterations, user in ((4095, "bob"), (16385, "bob"), (4096, "")):
         assert answered(Upsertion(user, 2, iterations, b"s", b"p")) == "unacceptable_credential"
-    assert answered(Deletion("bob", 2), Upsertion("bob", 1, 4096, b"s", b"p")) == "resource_not_found"
+    assert answered(ScramDeletion("bob", 2), Upsertion("bob", 1, 4096, b"s", b"p")) == "resource_not_found"

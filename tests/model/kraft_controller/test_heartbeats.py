@@ -11,10 +11,10 @@ from model.cluster.ids import TopicPartition
 from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, KraftCluster
 from model.kraft_controller.decide import BrokerRegisters, BrokerSilent, decide
 from model.kraft_controller.heartbeats import (
+    BrokerControlState,
     Heartbeat,
-    Known,
-    Memory,
-    Pace,
+    HeartbeatTable,
+    KnownRegistrations,
     Registering,
     heard,
     left_at,
@@ -33,9 +33,9 @@ ELR = {"l": -1, "I": [], "E": [1], "K": [1]}
 class Controller:
     """The active one: the log's end, its memory, and what it wrote last."""
 
-    def __init__(self, cluster: KraftCluster, memory: Memory | None = None, end: int = 5_005) -> None:
+    def __init__(self, cluster: KraftCluster, memory: HeartbeatTable | None = None, end: int = 5_005) -> None:
         self.cluster = cluster
-        self.memory = memory or Memory()
+        self.memory = memory or HeartbeatTable()
         self.end = end
 
     def hears(self, broker: int, offset: int = 4_000, now_ms: float = 0.0, **wants: Any) -> tuple[list[object], Any]:
@@ -122,7 +122,7 @@ def test_c19_and_c20_who_has_not_caught_up_and_who_is_another() -> None:
     assert it.hears(2, epoch=7) == (["stale_broker_epoch"], None)
     assert it.hears(9, epoch=7) == (["stale_broker_epoch"], None)
     assert {(2, 7), (9, 7)} <= it.memory.contacts.keys()  # and its own contact stays
-    gone = look(it.cluster, Memory({(2, 7): 0.0}), 9_001)
+    gone = look(it.cluster, HeartbeatTable({(2, 7): 0.0}), 9_001)
     assert (gone.fenced, gone.memory.contacts) == (None, {})
 
 
@@ -137,10 +137,10 @@ def test_c28_the_same_incarnation_again(release: tuple[int, int]) -> None:
 
 FEATURES = {"metadata.version": (7, 33), "eligible.leader.replicas.version": (0, 1)}
 WHO = Registering(4, "i", ("d4",), FEATURES, "c")
-KNOWN = Known("c", {1: "one", 2: "two"}, {"metadata.version": 23})
+KNOWN = KnownRegistrations("c", {1: "one", 2: "two"}, {"metadata.version": 23})
 
 
-def refused(it: Controller, wanted: Registering, known: Known = KNOWN, now_ms: float = 0.0) -> str:
+def refused(it: Controller, wanted: Registering, known: KnownRegistrations = KNOWN, now_ms: float = 0.0) -> str:
     return registration_error(it.cluster, it.memory, wanted, known, now_ms).name
 
 
@@ -212,19 +212,19 @@ def test_j5_and_j6_sessions_until_3_9() -> None:
 
 def test_j7_how_far_all_others_have_read() -> None:
     it = controller()
-    it.memory = Memory(offsets={1: 50, 2: 60, 3: 60})
+    it.memory = HeartbeatTable(offsets={1: 50, 2: 60, 3: 60})
     assert lowest_offset(it.cluster, it.memory) == 50
     it.memory = left_at(left_at(it.memory, 1, 55), 1, 70)
     assert (lowest_offset(it.cluster, it.memory), it.memory.shutdown_offsets) == (60, {1: 55})
     nobody = made(Levels(), {}, [])
-    assert lowest_offset(nobody, Memory()) == float("inf")
+    assert lowest_offset(nobody, HeartbeatTable()) == float("inf")
 
 
 def test_a_failover_gives_everybody_a_whole_session() -> None:
     for release, tracked in (((3, 9), {1, 2}), ((4, 0), {1, 2, 3}), ((4, 1), {1, 2})):
         it = controller(Levels(release, 21))
         it.cluster = it.cluster.after([fenced(3)])
-        anew = Memory(registered_at={3: 8}).after_failover(it.cluster, 500)
+        anew = HeartbeatTable(registered_at={3: 8}).after_failover(it.cluster, 500)
         assert {broker for broker, _ in anew.contacts} == tracked
         assert set(anew.contacts.values()) == {500}
         assert anew.registered_at == {3: 8}
@@ -236,4 +236,4 @@ def test_directories_that_fail_are_told_by_heartbeats() -> None:
     records, _ = it.hears(1, failed_directories=("a", "unknown"))
     assert records == [(0, {"l": 2, "I": [2]}), BrokerChanged(1, directories=("b",))]
     assert it.cluster.partition(TopicPartition("foo", 0)).leader == 2
-    assert next_pace(it.cluster, it.memory, Heartbeat(1, 100, 9)) is Pace.UNFENCED
+    assert next_pace(it.cluster, it.memory, Heartbeat(1, 100, 9)) is BrokerControlState.UNFENCED

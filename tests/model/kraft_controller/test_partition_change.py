@@ -11,11 +11,11 @@ import pytest
 
 from model.kraft_controller.partition_change import (
     HIGHEST_LEVELS,
-    Asked,
     Election,
     Levels,
     PartitionChange,
     Registration,
+    RequestedChange,
     applied,
     change_of,
 )
@@ -40,7 +40,7 @@ def named(fields: dict[str, Any]) -> dict[str, Any]:
 
 def made(before: Registration, asked: dict[str, Any], levels: Levels, least: int) -> PartitionChange | None:
     live = asked.pop("live", ALL)
-    change = change_of(before, Asked(**named(asked)), levels, lambda broker: broker in live, least)
+    change = change_of(before, RequestedChange(**named(asked)), levels, lambda broker: broker in live, least)
     return None if change is None else change.record
 
 

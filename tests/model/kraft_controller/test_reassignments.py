@@ -14,7 +14,7 @@ from model.kraft_controller.partition_change import HIGHEST_LEVELS, MIGRATING, U
 from model.kraft_controller.requests import (
     AlterPartition,
     AlterPartitionReassignments,
-    Proposal,
+    LeaderProposal,
     Reassignment,
     alter_partition,
     alter_reassignments,
@@ -51,7 +51,7 @@ def then(cluster: KraftCluster, *targets: list[int] | None) -> KraftCluster:
 def with_isr(cluster: KraftCluster, *isr: int) -> tuple[str, list[object]]:
     state = cluster.partition(P0)
     request = AlterPartition(
-        state.leader, 100 * state.leader, (Proposal(P0, isr, state.leader_epoch, state.partition_epoch),)
+        state.leader, 100 * state.leader, (LeaderProposal(P0, isr, state.leader_epoch, state.partition_epoch),)
     )
     answer = alter_partition(cluster, request)
     return answer.errors[0].name, told(answer.records)
@@ -59,7 +59,7 @@ def with_isr(cluster: KraftCluster, *isr: int) -> tuple[str, list[object]]:
 
 def grown(cluster: KraftCluster, *isr: int) -> KraftCluster:
     state = cluster.partition(P0)
-    proposal = Proposal(P0, isr, state.leader_epoch, state.partition_epoch)
+    proposal = LeaderProposal(P0, isr, state.leader_epoch, state.partition_epoch)
     answer = alter_partition(cluster, AlterPartition(state.leader, 100 * state.leader, (proposal,)))
     assert answer.errors in ((ErrorCode.none,), (ErrorCode.new_leader_elected,))
     return cluster.after(answer.records)

@@ -16,7 +16,7 @@ from model.kraft_controller.requests import (
     AlterPartition,
     AssignReplicasToDirs,
     ElectLeaders,
-    Proposal,
+    LeaderProposal,
     alter_partition,
     assign_replicas_to_dirs,
     balance,
@@ -37,7 +37,7 @@ def asked(
 ) -> tuple[str, list[object]]:
     """A proposal for p0, its epochs above or below the present ones."""
     state = cluster.partition(P0)
-    proposal = Proposal(P0, isr, state.leader_epoch + epoch, state.partition_epoch + version, **others)
+    proposal = LeaderProposal(P0, isr, state.leader_epoch + epoch, state.partition_epoch + version, **others)
     answer = alter_partition(cluster, AlterPartition(sender, 100 * sender, (proposal,)))
     return answer.errors[0].name, told(answer.records)
 
@@ -54,7 +54,7 @@ def test_e1_to_e9_why_a_proposal_is_refused(levels: Levels) -> None:
     found = cluster_e(levels)
     for name, error in ((TopicPartition("bar", 0), E.unknown_topic_id),
                         (TopicPartition("foo", 7), E.unknown_topic_or_partition)):  # fmt: skip
-        request = AlterPartition(1, 100, (Proposal(name, (1,), 0, 0),))
+        request = AlterPartition(1, 100, (LeaderProposal(name, (1,), 0, 0),))
         assert alter_partition(found, request).errors == (error,)
     for epoch, version in ((1, 0), (0, 1), (1, -1), (-1, 1)):
         assert asked(found, 1, 2, epoch=epoch, version=version) == ("not_controller", [])
@@ -243,7 +243,7 @@ def test_d4_and_d5_a_replica_that_is_where_nothing_works(levels: Levels) -> None
     after_it = found.after(answer.records)
     state = after_it.partition(name)
     assert (state.leader, state.partition_epoch) == (2, 3)
-    wanted = Proposal(name, (2, 1), state.leader_epoch, state.partition_epoch)
+    wanted = LeaderProposal(name, (2, 1), state.leader_epoch, state.partition_epoch)
     grown = alter_partition(after_it, AlterPartition(2, 200, (wanted,)))
     assert (grown.errors, told(grown.records)) == ((E.none,), [(2, {"I": [2, 1]})])
     assert elected(after_it.after(grown.records), Election.PREFERRED, name)[0] == ["preferred_leader_not_available"]

@@ -26,7 +26,7 @@ from model.kraft_controller.cluster import (
 from model.kraft_controller.decide import BrokerSilent
 from model.kraft_controller.partition_change import UNASSIGNED, Levels
 from model.kraft_controller.placement import PlacementError, StripedPlacer, Usable
-from model.kraft_controller.requests import Answer
+from model.kraft_controller.requests import ControllerResult
 from model.kraft_controller.topics import (
     MOST_PARTITIONS,
     MorePartitions,
@@ -119,7 +119,7 @@ def test_h5_h8_and_h9_who_leads_at_first(levels: Levels) -> None:
 @of_each_release
 def test_h11_one_request_creates_no_more_than_ten_thousand(levels: Levels) -> None:
     most = create_topics(state_h(levels), (NewTopic("a", MOST_PARTITIONS), NewTopic("b", 1)), first)
-    assert most == Answer(error=ErrorCode.policy_violation)
+    assert most == ControllerResult(error=ErrorCode.policy_violation)
 
 
 @of_each_release

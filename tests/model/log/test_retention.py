@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.log.settings import Deletion, DeletionReason, LogSettings, SegmentFacts, segments_to_delete
+from model.log.settings import Deletion, DeletionReason, LogSettings, RetainedSegment, segments_to_delete
 
 SEGMENTS = [
-    SegmentFacts(0, 10, 100, newest_ms=1_000),
-    SegmentFacts(10, 20, 100, newest_ms=2_000),
-    SegmentFacts(20, 30, 100, newest_ms=3_000),
-    SegmentFacts(30, 35, 50, newest_ms=4_000),
+    RetainedSegment(0, 10, 100, newest_ms=1_000),
+    RetainedSegment(10, 20, 100, newest_ms=2_000),
+    RetainedSegment(20, 30, 100, newest_ms=3_000),
+    RetainedSegment(30, 35, 50, newest_ms=4_000),
 ]
 
 
@@ -36,7 +36,7 @@ def test_by_time() -> None:
 
 
 def test_the_first_that_stays_keeps_those_after_it() -> None:
-    pinned = [SegmentFacts(0, 10, 100, newest_ms=9_999_999), *SEGMENTS[1:]]
+    pinned = [RetainedSegment(0, 10, 100, newest_ms=9_999_999), *SEGMENTS[1:]]
     settings = LogSettings(retention_ms=0)
     assert not segments_to_delete(pinned, high_watermark=35, log_start_offset=0, settings=settings, now_ms=5_000)
 
@@ -65,7 +65,7 @@ def test_size_comes_before_time() -> None:
 
 
 def test_an_empty_active_segment_stays() -> None:
-    empty = [SegmentFacts(35, 35, 0, newest_ms=0)]
+    empty = [RetainedSegment(35, 35, 0, newest_ms=0)]
     settings = LogSettings(retention_ms=0, retention_bytes=0)
     assert not segments_to_delete(empty, high_watermark=35, log_start_offset=35, settings=settings, now_ms=5_000)
 

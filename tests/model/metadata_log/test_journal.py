@@ -10,7 +10,7 @@ from model.cluster.topic_image import unpadded
 from model.metadata_log.entry_history import entry_changes
 from model.metadata_log.journal import LEADER_CHANGE, Journal, Logged
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.sources.metadata_tree import node_at
 from tests.model.metadata_log.kept import DATA, LOG, QUORUM, RELEASES
 from tests.model.metadata_log.test_replay import Cluster, of_log
@@ -100,7 +100,7 @@ def test_neither_secrets_nor_what_never_counted_is_kept() -> None:
         written("Config", resourceType=4, resourceName="1", name="ssl.key.password", value="hunter2"),
     )
     for offset, value in enumerate(values):
-        replay.take(value, Place(offset, 1, 1_000))
+        replay.take(value, RecordPlace(offset, 1, 1_000))
     found = replay.logged()
     assert [each.path for each in found] == ["/configs/users/alice", "/configs/brokers/1"]
     told = json.dumps([dict(each.fields) for each in found], default=repr)

@@ -12,11 +12,11 @@ from model.log.records import Record, RecordBatch, encode_batch, scan
 from model.log.records.columns import batch_columns
 from model.metadata_log.partition_records import Values, read_records
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from tests.model.metadata_log.snapshot_writer import IN_BATCH, snapshot
 from tests.model.metadata_log.writing import topic_id, written
 
-AT = Place(40, 3, 1_000)
+AT = RecordPlace(40, 3, 1_000)
 
 
 def columns(values: list[bytes | None]) -> Values:
@@ -32,7 +32,7 @@ def columns(values: list[bytes | None]) -> Values:
 def one_by_one(values: list[bytes | None]) -> Replay:
     replay = Replay()
     for value in values:
-        replay.take(value, Place())
+        replay.take(value, RecordPlace())
     return replay
 
 
@@ -112,7 +112,7 @@ def test_the_same_facts_and_complaints_as_one_by_one(values: list[bytes | None])
     assert (found.troubles, found.first_trouble) == (expected.troubles, expected.first_trouble)
     change = written("PartitionChange", partitionId=0, topicId=topic_id(1), isr=[3], leader=3)
     for replay in (expected, found):
-        replay.take(change, Place(50, 4, 2_000))
+        replay.take(change, RecordPlace(50, 4, 2_000))
     assert found.facts(AT) == expected.facts(AT)
     assert found.troubles == expected.troubles
 
@@ -122,7 +122,7 @@ def test_facts_that_are_asked_for_meanwhile_are_the_same(parts: list[list[bytes]
     expected, found = one_by_one([ONE]), at_once([ONE])
     for values in parts:
         for value in values:
-            expected.take(value, Place())
+            expected.take(value, RecordPlace())
         found.load(columns([*values, *[written("NoOp")] * 40]))
         if is_asked:
             assert found.facts(AT) == expected.facts(AT)

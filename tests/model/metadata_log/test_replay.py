@@ -15,7 +15,7 @@ from model.cluster.snapshot_image import document_of, image_of
 from model.cluster.topic_image import unpadded
 from model.hosts.observing.replaying import control_number
 from model.metadata_log.replay import Replay
-from model.metadata_log.topics import Place
+from model.metadata_log.topics import RecordPlace
 from model.sources.metadata_log.snapshots import Snapshot, checked, read_parts
 from tests.model.metadata_log.kept import DATA, LOG, QUORUM, RELEASES, checkpoint, records
 from tests.model.metadata_log.writing import topic_id, written
@@ -35,10 +35,10 @@ class Cluster:
         """Records of one batch."""
         for value in values:
             self._offset += 1
-            self.replay.take(value, Place(self._offset, epoch, 1_000 * self._offset))
-        return self.publish(Place(self._offset, epoch, 1_000 * self._offset))
+            self.replay.take(value, RecordPlace(self._offset, epoch, 1_000 * self._offset))
+        return self.publish(RecordPlace(self._offset, epoch, 1_000 * self._offset))
 
-    def publish(self, at: Place) -> ClusterImage:
+    def publish(self, at: RecordPlace) -> ClusterImage:
         delta = ClusterDelta(self.image).replay_all(self.replay.facts(at))
         self.image = delta.apply(Provenance("log", at.offset, at.time_ms, complete=True))
         return self.image
@@ -57,7 +57,7 @@ def of_log(path: Path, until: int) -> Cluster:
     for batch, record in records(path):
         if record.offset > until:
             break
-        at = Place(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
+        at = RecordPlace(record.offset, batch.partition_leader_epoch, batch.max_timestamp)
         if batch.is_control:
             cluster.replay.take_control(control_number(record.key), record.value, at)
         else:

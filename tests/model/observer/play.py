@@ -14,7 +14,7 @@ from model.observer.messages import (
     FetchLog,
     FetchSnapshot,
     HangUp,
-    Leader,
+    KnownLeader,
     LogFetched,
     SnapshotRead,
     TimePassed,
@@ -103,7 +103,7 @@ class Play:
 
     def lead(self, records: bytes = b"", high_watermark: int = -1, *, epoch: int = 1, after_ms: int = 100) -> None:
         """Whoever is asked answers as the leader, controller 1."""
-        self.answer(LogFetched(leader=Leader(1, epoch), high_watermark=high_watermark, records=records), after_ms)
+        self.answer(LogFetched(leader=KnownLeader(1, epoch), high_watermark=high_watermark, records=records), after_ms)
 
     @property
     def committed(self) -> list[int]:
@@ -124,7 +124,7 @@ class Play:
 def fenced(leader: int = 1, epoch: int = 1, at: Address | None = A) -> LogFetched:
     """As everybody answers to a question of an older epoch."""
     endpoints = {} if at is None else {leader: at}
-    return LogFetched(error="FENCED_LEADER_EPOCH", leader=Leader(leader, epoch), endpoints=endpoints)
+    return LogFetched(error="FENCED_LEADER_EPOCH", leader=KnownLeader(leader, epoch), endpoints=endpoints)
 
 
 def following(records: bytes = b"", high_watermark: int = -1, *, epoch: int = 1) -> Play:

@@ -14,7 +14,7 @@ from model.observer.messages import (
     Address,
     FetchLog,
     FetchSnapshot,
-    Leader,
+    KnownLeader,
     LogFetched,
     LogPosition,
     SnapshotFetched,
@@ -149,7 +149,7 @@ class SimulatedQuorum:
     def fetch(self, number: int, question: FetchLog, most: int) -> LogFetched:
         """What a voter answers to an observer; at most so many batches."""
         voter = self.voters[number]
-        leader = Leader(voter.leader, voter.epoch)
+        leader = KnownLeader(voter.leader, voter.epoch)
         if (error := self._refusal(voter, question.epoch)) != "NONE":
             endpoints = {} if voter.leader == NOBODY else {voter.leader: address_of(voter.leader)}
             return LogFetched(error=error, leader=leader, endpoints=endpoints)
@@ -175,7 +175,7 @@ class SimulatedQuorum:
         data = self.snapshot(question.snapshot)
         end = question.position + PIECE_BYTES
         return SnapshotFetched(
-            leader=Leader(voter.leader, voter.epoch),
+            leader=KnownLeader(voter.leader, voter.epoch),
             snapshot=question.snapshot,
             size=len(data),
             position=question.position,

@@ -13,7 +13,7 @@ from model.observer.messages import (
     DescribeControllers,
     DescribeQuorum,
     FetchLog,
-    Leader,
+    KnownLeader,
     LogFetched,
     LoginRefused,
     LogPosition,
@@ -33,18 +33,19 @@ ROWS: dict[str, tuple[LogFetched | Unanswered, Address, int, int, str]] = {
     "an older epoch, and no endpoint": (fenced(2, 5, None), A, 5, 0, "controller 2 leads epoch 5"),
     "an older epoch, nobody elected": (fenced(-1, 5, None), B, 5, 50, "a controller is being elected (epoch 5)"),
     "no leader": (
-        LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(3, 2), endpoints={3: C}), C, 2, 0,
+        LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=KnownLeader(3, 2), endpoints={3: C}), C, 2, 0,
         "a:9093 says that controller 3 leads",
     ),
     "no leader, nobody elected": (
-        LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(-1, 2)), B, 2, 50,
+        LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=KnownLeader(-1, 2)), B, 2, 50,
         "a controller is being elected (epoch 2)",
     ),
     "a node that is behind": (
-        LogFetched(error="UNKNOWN_LEADER_EPOCH", leader=Leader(1, 0)), B, 1, 0, "a:9093 does not know of epoch 1 yet",
+        LogFetched(error="UNKNOWN_LEADER_EPOCH", leader=KnownLeader(1, 0)), B, 1, 0,
+        "a:9093 does not know of epoch 1 yet",
     ),
     "a leader that stops": (
-        LogFetched(error="BROKER_NOT_AVAILABLE", leader=Leader(1, 1)), B, 1, 100,
+        LogFetched(error="BROKER_NOT_AVAILABLE", leader=KnownLeader(1, 1)), B, 1, 100,
         "a:9093 is stopping or being upgraded: BROKER_NOT_AVAILABLE",
     ),
     "a leader that is upgraded": (
@@ -52,7 +53,7 @@ ROWS: dict[str, tuple[LogFetched | Unanswered, Address, int, int, str]] = {
         "a:9093 is stopping or being upgraded: UNSUPPORTED_VERSION",
     ),
     "a fault of the server": (
-        LogFetched(error="UNKNOWN_SERVER_ERROR", leader=Leader(1, 1)), B, 1, 1_000, "a:9093: UNKNOWN_SERVER_ERROR"
+        LogFetched(error="UNKNOWN_SERVER_ERROR", leader=KnownLeader(1, 1)), B, 1, 1_000, "a:9093: UNKNOWN_SERVER_ERROR"
     ),
     "another cluster": (
         LogFetched(top_error="INCONSISTENT_CLUSTER_ID"), B, 1, 0, "a:9093 is of another cluster than mine"
@@ -62,7 +63,8 @@ ROWS: dict[str, tuple[LogFetched | Unanswered, Address, int, int, str]] = {
     ),
     "no answer": (Unanswered("a:9093: refused"), B, 1, 0, "a:9093: refused"),
     "the leader of an older epoch": (
-        LogFetched(leader=Leader(1, 0), high_watermark=9, records=THREE), B, 1, 0, "a:9093 leads an older epoch than 1"
+        LogFetched(leader=KnownLeader(1, 0), high_watermark=9, records=THREE), B, 1, 0,
+        "a:9093 leads an older epoch than 1",
     ),
 }  # fmt: skip
 """Answer → who is asked next, in which epoch, after how many ms, and what is said meanwhile."""
@@ -99,8 +101,8 @@ def test_releases_before_3_9_name_the_leader_by_its_id_alone() -> None:
     for _ in range(2):
         assert play.asked is not None
         tried.append(play.asked.address)
-        play.answer(LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(3, 7)))
-    play.answer(LogFetched(leader=Leader(3, 7), high_watermark=0))
+        play.answer(LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=KnownLeader(3, 7)))
+    play.answer(LogFetched(leader=KnownLeader(3, 7), high_watermark=0))
     assert (tried, play.state.at, play.standing.phase) == ([A, B], C, "live")
 
 
@@ -128,15 +130,15 @@ def test_after_an_election_what_is_shown_stays_and_is_not_called_up_to_date() ->
     play = following(THREE, 3)
     assert play.standing.phase == "live"
     play.answer(fenced(2, 2, B))
-    play.answer(LogFetched(leader=Leader(2, 2), high_watermark=-1, records=batch(3, epoch=2)))
+    play.answer(LogFetched(leader=KnownLeader(2, 2), high_watermark=-1, records=batch(3, epoch=2)))
     assert (play.committed, play.standing.high_watermark) == ([0, 1, 2], 3)
     assert play.standing.reason == "controller 2 at b:9093 was just elected and has committed nothing yet"
-    play.answer(LogFetched(leader=Leader(2, 2), high_watermark=4))
+    play.answer(LogFetched(leader=KnownLeader(2, 2), high_watermark=4))
     assert (play.committed, play.standing.phase) == ([0, 1, 2, 3], "live")
 
 
 def diverging(epoch: int, end: int) -> LogFetched:
-    return LogFetched(leader=Leader(1, 3), high_watermark=99, diverging=LogPosition(end, epoch))
+    return LogFetched(leader=KnownLeader(1, 3), high_watermark=99, diverging=LogPosition(end, epoch))
 
 
 @pytest.mark.parametrize(
@@ -169,20 +171,20 @@ def test_a_quorum_that_lost_what_it_had_committed_is_no_source_any_more(answer: 
 
 def test_whoever_has_shown_nothing_begins_again_where_its_epoch_is_older_than_the_log() -> None:
     play = following(THREE, -1)
-    play.answer(LogFetched(leader=Leader(1, 1), diverging=LogPosition(0, 0)))
+    play.answer(LogFetched(leader=KnownLeader(1, 1), diverging=LogPosition(0, 0)))
     assert (play.question(), play.standing.phase) == (FetchLog(1), "stale")
 
 
 GARBLED: dict[str, Answer] = {
-    "a CRC that does not hold": LogFetched(leader=Leader(1, 2), records=batch(3)[:-1] + b"\1"),
-    "a gap": LogFetched(leader=Leader(1, 2), records=batch(4)),
-    "what was there already": LogFetched(leader=Leader(1, 2), records=batch(2)),
-    "an epoch that goes back": LogFetched(leader=Leader(1, 2), records=batch(3, epoch=2) + batch(4, epoch=1)),
-    "an epoch that does not exist yet": LogFetched(leader=Leader(1, 2), records=batch(3, epoch=3)),
-    "less than a batch": LogFetched(leader=Leader(1, 2), records=batch(3)[:30]),
-    "another format": LogFetched(leader=Leader(1, 2), records=batch(3)[:16] + b"\5" + batch(3)[17:]),
-    "divergence where nothing diverges": LogFetched(leader=Leader(1, 2), diverging=LogPosition(3, 1)),
-    "a piece of a snapshot": SnapshotFetched(leader=Leader(1, 2), snapshot=LogPosition(9, 1), size=9, data=b"x"),
+    "a CRC that does not hold": LogFetched(leader=KnownLeader(1, 2), records=batch(3)[:-1] + b"\1"),
+    "a gap": LogFetched(leader=KnownLeader(1, 2), records=batch(4)),
+    "what was there already": LogFetched(leader=KnownLeader(1, 2), records=batch(2)),
+    "an epoch that goes back": LogFetched(leader=KnownLeader(1, 2), records=batch(3, epoch=2) + batch(4, epoch=1)),
+    "an epoch that does not exist yet": LogFetched(leader=KnownLeader(1, 2), records=batch(3, epoch=3)),
+    "less than a batch": LogFetched(leader=KnownLeader(1, 2), records=batch(3)[:30]),
+    "another format": LogFetched(leader=KnownLeader(1, 2), records=batch(3)[:16] + b"\5" + batch(3)[17:]),
+    "divergence where nothing diverges": LogFetched(leader=KnownLeader(1, 2), diverging=LogPosition(3, 1)),
+    "a piece of a snapshot": SnapshotFetched(leader=KnownLeader(1, 2), snapshot=LogPosition(9, 1), size=9, data=b"x"),
     "another answer": QuorumDescribed(),
 }
 
@@ -269,7 +271,7 @@ def test_elections_are_waited_for_ever_longer() -> None:
     play = following(THREE, 3)
     pauses: list[int] = []
     for _ in range(7):
-        play.answer(LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(-1, 2)), 0)
+        play.answer(LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=KnownLeader(-1, 2)), 0)
         pauses.append(play.pause_ms())
     assert pauses == [50, 100, 200, 400, 800, 1_000, 1_000]
 
@@ -281,7 +283,11 @@ ENDS: dict[str, tuple[Answer, str, str]] = {
         "a:9093: CLUSTER_AUTHORIZATION_FAILED: the metadata log takes the right CLUSTER_ACTION on the cluster",
     ),
     "no login": (LoginRefused("a:9093: the login is refused"), "denied", "a:9093: the login is refused"),
-    "our defect": (LogFetched(error="INVALID_REQUEST", leader=Leader(1, 1)), "fault", "a defect in kdrill: FetchLog("),
+    "our defect": (
+        LogFetched(error="INVALID_REQUEST", leader=KnownLeader(1, 1)),
+        "fault",
+        "a defect in kdrill: FetchLog(",
+    ),
 }
 
 
@@ -312,13 +318,13 @@ def test_an_answer_that_came_too_late_changes_nothing() -> None:
     assert late is not None
     play.answer(Unanswered("no answer in time"))
     before = play.state
-    play.answer_to(late, LogFetched(leader=Leader(1, 1), high_watermark=3))
+    play.answer_to(late, LogFetched(leader=KnownLeader(1, 1), high_watermark=3))
     assert (play.state, play.committed) == (before, [0])
 
 
 def test_a_second_leader_of_the_same_epoch_is_not_believed() -> None:
     play = following(THREE, 3)
-    play.answer(LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(2, 1), endpoints={2: B}))
+    play.answer(LogFetched(error="NOT_LEADER_OR_FOLLOWER", leader=KnownLeader(2, 1), endpoints={2: B}))
     assert play.state.leader == 1
 
 

@@ -9,7 +9,7 @@ from model.observer.follow import MOST_PIECES, MOST_SNAPSHOT_BYTES
 from model.observer.messages import (
     FetchLog,
     FetchSnapshot,
-    Leader,
+    KnownLeader,
     LogFetched,
     LogPosition,
     SnapshotFetched,
@@ -24,13 +24,13 @@ DATA = snapshot_file(3, ["one", "two"])
 
 def at_snapshot() -> Play:
     play = following(b"", 60, epoch=4)
-    play.answer(LogFetched(leader=Leader(1, 4), high_watermark=60, snapshot=SNAPSHOT))
+    play.answer(LogFetched(leader=KnownLeader(1, 4), high_watermark=60, snapshot=SNAPSHOT))
     return play
 
 
 def piece(start: int, end: int, data: bytes = DATA) -> SnapshotFetched:
     part = data[start:end]
-    return SnapshotFetched(leader=Leader(1, 4), snapshot=SNAPSHOT, size=len(data), position=start, data=part)
+    return SnapshotFetched(leader=KnownLeader(1, 4), snapshot=SNAPSHOT, size=len(data), position=start, data=part)
 
 
 def test_a_snapshot_comes_in_pieces_and_the_log_behind_it() -> None:
@@ -56,7 +56,7 @@ def test_a_snapshot_s_error_is_not_believed_the_log_is_asked_again() -> None:
     play.wait(50)
     assert play.question() == FetchLog(4, LogPosition(0, 0), 60, None)
     newer = LogPosition(50, 4)
-    play.answer(LogFetched(leader=Leader(1, 4), high_watermark=60, snapshot=newer))
+    play.answer(LogFetched(leader=KnownLeader(1, 4), high_watermark=60, snapshot=newer))
     assert play.question() == FetchSnapshot(4, newer, 0, None)
 
 
@@ -64,10 +64,10 @@ def test_a_snapshot_s_error_is_not_believed_the_log_is_asked_again() -> None:
 def test_a_snapshot_that_cannot_be_had_three_times_is_a_fault(error: str) -> None:
     play = at_snapshot()
     for _ in range(2):
-        play.answer(SnapshotFetched(error=error, leader=Leader(1, 4)))
+        play.answer(SnapshotFetched(error=error, leader=KnownLeader(1, 4)))
         play.wait(50)
-        play.answer(LogFetched(leader=Leader(1, 4), snapshot=SNAPSHOT))
-    play.answer(SnapshotFetched(error=error, leader=Leader(1, 4)))
+        play.answer(LogFetched(leader=KnownLeader(1, 4), snapshot=SNAPSHOT))
+    play.answer(SnapshotFetched(error=error, leader=KnownLeader(1, 4)))
     assert (play.standing.phase, play.standing.reason) == (
         "fault",
         f"a:9093: snapshot 40-3: {error} (3 times in a row)",
@@ -80,7 +80,7 @@ def test_a_snapshot_that_is_too_large_is_not_read() -> None:
         play.answer(msgspec.structs.replace(piece(0, 100), size=MOST_SNAPSHOT_BYTES + 1))
         play.wait(50)
         if not play.state.ended:
-            play.answer(LogFetched(leader=Leader(1, 4), snapshot=SNAPSHOT))
+            play.answer(LogFetched(leader=KnownLeader(1, 4), snapshot=SNAPSHOT))
     assert play.standing.phase == "fault"
     assert play.standing.reason.startswith(
         "a:9093: snapshot 40-3 has 2,147,483,649 bytes, in pieces such as one of 100: "
@@ -100,7 +100,7 @@ def test_a_snapshot_in_too_many_pieces_is_not_read() -> None:
 def test_a_leader_deposed_during_a_download_leads_to_the_next_one() -> None:
     play = at_snapshot()
     play.answer(piece(0, 100))
-    answer = SnapshotFetched(error="NOT_LEADER_OR_FOLLOWER", leader=Leader(2, 5), endpoints={2: B})
+    answer = SnapshotFetched(error="NOT_LEADER_OR_FOLLOWER", leader=KnownLeader(2, 5), endpoints={2: B})
     play.answer(answer)
     assert play.asked is not None
     assert (play.asked.address, play.question()) == (B, FetchLog(5))
@@ -108,14 +108,14 @@ def test_a_leader_deposed_during_a_download_leads_to_the_next_one() -> None:
 
 def test_a_snapshot_of_nothing_is_never_asked_for() -> None:
     play = following()
-    play.answer(LogFetched(leader=Leader(1, 1), snapshot=LogPosition(0, 0)))
+    play.answer(LogFetched(leader=KnownLeader(1, 1), snapshot=LogPosition(0, 0)))
     play.wait(50)
     assert not any(isinstance(getattr(each, "question", None), FetchSnapshot) for each in play.all)
 
 
 def test_a_snapshot_of_what_is_known_already_is_a_step_back() -> None:
     play = following(THREE, 3, epoch=2)
-    play.answer(LogFetched(leader=Leader(1, 2), snapshot=LogPosition(2, 2)))
+    play.answer(LogFetched(leader=KnownLeader(1, 2), snapshot=LogPosition(2, 2)))
     assert play.standing.phase == "fault"
 
 
@@ -139,10 +139,10 @@ def test_a_damaged_snapshot_replaces_nothing(data: bytes) -> None:
 
 def test_an_offset_that_no_request_can_hold_is_not_taken() -> None:
     play, last = at_snapshot(), 2**63 - 1
-    play.answer(SnapshotFetched(error="SNAPSHOT_NOT_FOUND", leader=Leader(1, 4)))
+    play.answer(SnapshotFetched(error="SNAPSHOT_NOT_FOUND", leader=KnownLeader(1, 4)))
     play.wait(50)
-    play.answer(LogFetched(leader=Leader(1, 4), snapshot=LogPosition(last, 3)))
-    play.answer(SnapshotFetched("NONE", "NONE", Leader(1, 4), {}, LogPosition(last, 3), len(DATA), 0, DATA))
+    play.answer(LogFetched(leader=KnownLeader(1, 4), snapshot=LogPosition(last, 3)))
+    play.answer(SnapshotFetched("NONE", "NONE", KnownLeader(1, 4), {}, LogPosition(last, 3), len(DATA), 0, DATA))
     assert play.question() == FetchLog(4, LogPosition(last, 3), 60, None)
     play.lead(batch(last, 1, epoch=4), 60, epoch=4)
     assert "offsets 9223372036854775807 to 9223372036854775807" in play.standing.reason

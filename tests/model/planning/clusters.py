@@ -19,9 +19,9 @@ Racks = Mapping[int, str | None]
 SEEN = Provenance("zk://there", 77, 1_700_000_000_000, complete=True)
 
 
-def cluster(topics: Replicas, racks: Racks, *more: r.Record) -> ClusterImage:
+def cluster(topics: Replicas, racks: Racks, *more: r.ClusterRecord) -> ClusterImage:
     """Live brokers by id with their racks, and partitions that are led by the first live one of their replicas."""
-    records: list[r.Record] = [r.BrokerRegistered(broker=broker, rack=rack) for broker, rack in racks.items()]
+    records: list[r.ClusterRecord] = [r.BrokerRegistered(broker=broker, rack=rack) for broker, rack in racks.items()]
     for topic, lists in topics.items():
         records.append(r.TopicAssigned(topic=topic, replicas=dict(enumerate(map(tuple, lists)))))
         states: list[r.PartitionState] = []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.planning.batches import Sent, in_batches
-from model.planning.plan import Batch, Change
+from model.planning.plan import PlanBatch, ReplicaChange
 from model.planning.request import Batching
 
 SOME = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True).map(tuple)
@@ -19,13 +19,15 @@ SOME = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True).map(tupl
 def sents(draw: st.DrawFn) -> list[Sent]:
     pairs = draw(st.lists(st.tuples(SOME, SOME, st.integers(0, 100)), max_size=25))
     return [
-        Sent(Change("t", number, old, new, size), draw(st.sampled_from([*old, None])), urgent=draw(st.booleans()))
+        Sent(
+            ReplicaChange("t", number, old, new, size), draw(st.sampled_from([*old, None])), urgent=draw(st.booleans())
+        )
         for number, (old, new, size) in enumerate(pairs)
         if old != new
     ]
 
 
-def traffic(batch: list[Change], sender: dict[int, int | None]) -> tuple[Counter[object], Counter[object]]:
+def traffic(batch: list[ReplicaChange], sender: dict[int, int | None]) -> tuple[Counter[object], Counter[object]]:
     """Replicas and bytes that each broker receives and sends."""
     replicas, size = Counter[object](), Counter[object]()
     for change in batch:
@@ -37,7 +39,7 @@ def traffic(batch: list[Change], sender: dict[int, int | None]) -> tuple[Counter
     return replicas, size
 
 
-def slices(changes: tuple[Change, ...], batches: tuple[Batch, ...]) -> list[list[Change]]:
+def slices(changes: tuple[ReplicaChange, ...], batches: tuple[PlanBatch, ...]) -> list[list[ReplicaChange]]:
     return [list(changes[batch.first : batch.end]) for batch in batches]
 
 
@@ -88,7 +90,7 @@ def test_as_many_as_asked_for(given: list[Sent], count: int) -> None:
 
 
 def test_what_lies_on_dead_brokers_goes_first_and_it_can_be_repeated() -> None:
-    rows = [Sent(Change("t", n, (1, 2), (3, 2), 10), 1, urgent=n == 4) for n in range(6)]
+    rows = [Sent(ReplicaChange("t", n, (1, 2), (3, 2), 10), 1, urgent=n == 4) for n in range(6)]
     changes, batches = in_batches(rows, Batching(replicas=2))
     assert [change.partition for change in changes] == [4, 0, 1, 2, 3, 5]
     assert [batch.busiest_replicas for batch in batches] == [2, 2, 2]
@@ -102,6 +104,6 @@ def test_nothing_to_do_is_no_batch() -> None:
 
 @pytest.mark.parametrize("batching", [Batching(replicas=1), Batching(bytes=5), Batching(count=1)])
 def test_a_change_beyond_the_limit_goes_all_the_same(batching: Batching) -> None:
-    rows = [Sent(Change("t", 0, (1,), (2, 3, 4), 100), 1)]
+    rows = [Sent(ReplicaChange("t", 0, (1,), (2, 3, 4), 100), 1)]
     _, (batch,) = in_batches(rows, batching)
     assert (batch.moves, batch.busiest_replicas, batch.busiest_bytes) == (3, 3, 300)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.cluster.topic_image import padded
 from model.planning.layout import balance_of, cost_of, layout_of, rack_rule
-from model.planning.optimum.measures import Band, Judged
+from model.planning.optimum.measures import BrokerBounds, Judged
 from model.planning.plan import compared
 from tests.model.planning.clusters import Racks, Replicas, cluster, clusters, replicas_of, sizes_for
 from tests.model.planning.plain_score import plain_score
@@ -68,7 +68,7 @@ def test_a_broker_without_a_rack_is_one_of_its_own_where_the_others_suffice() ->
 
 
 def test_a_band_holds_what_is_neither_below_nor_above_it() -> None:
-    band = Band(np.array([1.0, 1.0]), np.array([2.0, 2.0]))
+    band = BrokerBounds(np.array([1.0, 1.0]), np.array([2.0, 2.0]))
     assert band.holds(np.array([1.0, 2.0]))
     assert not band.holds(np.array([0.0, 2.0]))
     assert not band.holds(np.array([1.0, 3.0]))

@@ -15,7 +15,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.planning.layout import Sizes
-from model.planning.optimum.measures import Band, leader_band, replica_band
+from model.planning.optimum.measures import BrokerBounds, leader_band, replica_band
 from model.planning.request import Batching, By, NewBroker, PlanRequest, Reach
 from tests.model.planning.clusters import Racks, Replicas, cluster
 from tests.model.planning.every_plan import ORDER, Case, Limits, Row
@@ -210,13 +210,15 @@ def _ways(each: _Partition, request: PlanRequest, staying: set[int], rack: dict[
 
 def _band_of_replicas(
     found: list[_Partition], request: PlanRequest, staying: set[int], brokers: list[int], rack: list[int]
-) -> Band:
+) -> BrokerBounds:
     held = [len({*each.row} & staying) if each.stays or request.reach == "leaders" else each.factor for each in found]
     allowed = np.isin(brokers, list(staying))
     return replica_band(np.array(held, np.int32), allowed, np.array(rack, np.int32), request.tolerance_percent / 100)
 
 
-def _band_of_leaders(found: list[_Partition], request: PlanRequest, staying: set[int], brokers: list[int]) -> Band:
+def _band_of_leaders(
+    found: list[_Partition], request: PlanRequest, staying: set[int], brokers: list[int]
+) -> BrokerBounds:
     def counts(each: _Partition) -> bool:
         may = not each.stays and (request.reach != "leaders" or bool({*each.row} & staying))
         return may or each.row[0] in staying
@@ -225,7 +227,7 @@ def _band_of_leaders(found: list[_Partition], request: PlanRequest, staying: set
     return leader_band(sum(map(counts, found)), allowed, request.tolerance_percent / 100)
 
 
-def _limits(band: Band, staying: set[int], brokers: list[int]) -> Limits:
+def _limits(band: BrokerBounds, staying: set[int], brokers: list[int]) -> Limits:
     """Of brokers that do not stay, nothing is asked."""
     stays = np.isin(brokers, list(staying))
     return Limits(np.where(stays, band.least, -np.inf).tolist(), np.where(stays, band.most, np.inf).tolist())

@@ -7,26 +7,26 @@ from typing import Any, TypeVar
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
 from model.raft.decide import begin, decide
 from model.raft.messages import (
-    Answer,
+    AnswerHeader,
     BeginQuorumEpoch,
     Command,
     ElectionState,
     EpochAnswer,
     Event,
     Fetch,
-    Known,
     RecordsProposed,
     Reply,
     ReplyReceived,
     Request,
     RequestReceived,
     Send,
+    SendAnswer,
     TimePassed,
     Vote,
     VoteAnswer,
 )
-from model.raft.node import Leader, Node, Role
-from model.raft.raft_log import Batch, LeaderElected, RaftLog, ReplicaKey, Voter, VoterSet
+from model.raft.node import Leader, RaftNode, Role
+from model.raft.raft_log import LeaderElected, RaftBatch, RaftLog, ReplicaKey, Voter, VoterSet
 
 Kind = TypeVar("Kind")
 
@@ -43,8 +43,8 @@ def log_of(*epochs: tuple[int, int], voting: VoterSet, **fields: Any) -> RaftLog
     """(epoch, its end), one after the other from offset 0."""
     log, offset = RaftLog(voter_sets=((UNKNOWN, voting),), **fields), 0
     for epoch, end in epochs:
-        batches = [Batch(offset, offset + 1, epoch, LeaderElected(1, voting.ids, ()))]
-        batches += [Batch(at, at + 1, epoch, b"record") for at in range(offset + 1, end)]
+        batches = [RaftBatch(offset, offset + 1, epoch, LeaderElected(1, voting.ids, ()))]
+        batches += [RaftBatch(at, at + 1, epoch, b"record") for at in range(offset + 1, end)]
         log, offset = log.appended(batches), end
     return log
 
@@ -56,7 +56,7 @@ class Replica:
         self.now_ms = now_ms
         bootstrap = tuple(each.address for each in log.voters.voters if each.address is not None)
         decision = begin(voter(id_), state or ElectionState(log.last.epoch), log, now_ms, bootstrap=bootstrap)
-        self.node: Node = decision.node
+        self.node: RaftNode = decision.node
         self.commands: tuple[Command, ...] = decision.commands
         self._number = 0
 
@@ -73,7 +73,7 @@ class Replica:
         """Its answer, which comes at once."""
         self._number += 1
         commands = self.tell(RequestReceived(self._number, request))
-        (reply,) = [each.reply for each in commands if isinstance(each, Answer) and each.number == self._number]
+        (reply,) = [each.reply for each in commands if isinstance(each, SendAnswer) and each.number == self._number]
         assert isinstance(reply, kind)
         return reply
 
@@ -110,8 +110,8 @@ def leader(id_: int, log: RaftLog) -> Replica:
     replica = Replica(id_, log)
     replica.wait(5_000, TimePassed())
     for _ in range(2):
-        replica.hear(Vote, VoteAnswer(Known(epoch=replica.node.epoch), granted=True))
-    replica.hear(BeginQuorumEpoch, EpochAnswer(Known(epoch=replica.node.epoch)))
+        replica.hear(Vote, VoteAnswer(AnswerHeader(epoch=replica.node.epoch), granted=True))
+    replica.hear(BeginQuorumEpoch, EpochAnswer(AnswerHeader(epoch=replica.node.epoch)))
     assert isinstance(replica.role, Leader)
     return replica
 

@@ -6,14 +6,14 @@ import pytest
 
 from model.observer.messages import LogPosition
 from model.raft.messages import (
+    AnswerHeader,
     Append,
     Commit,
-    ConnectionLost,
     Exit,
     Fetch,
     FetchAnswer,
     FetchSnapshot,
-    Known,
+    RequestFailed,
     SnapshotAnswer,
     SnapshotLoaded,
     StartLogAt,
@@ -23,15 +23,15 @@ from model.raft.messages import (
     UpdateVoter,
 )
 from model.raft.node import Follower, Prospective, Unattached
-from model.raft.raft_log import Batch
+from model.raft.raft_log import RaftBatch
 from tests.model.raft.replica import Replica, follower, log_of, voter, voters
 
-LEADER = Known(epoch=2, leader=3, address=voter(3).address)
+LEADER = AnswerHeader(epoch=2, leader=3, address=voter(3).address)
 LOG = log_of((1, 4), (2, 10), voting=voters(1, 2, 3))
 
 
-def batch(offset: int, epoch: int = 2) -> Batch:
-    return Batch(offset, offset + 1, epoch, b"record")
+def batch(offset: int, epoch: int = 2) -> RaftBatch:
+    return RaftBatch(offset, offset + 1, epoch, b"record")
 
 
 def fetching() -> Replica:
@@ -92,7 +92,7 @@ def test_a_snapshot_is_read_in_pieces_and_takes_the_logs_place() -> None:
 def test_a_snapshot_that_is_gone_is_asked_for_no_more() -> None:
     replica = fetching()
     replica.hear(Fetch, FetchAnswer(LEADER, snapshot=LogPosition(50, 2)))
-    gone = Known("SNAPSHOT_NOT_FOUND", 2, 3, voter(3).address)
+    gone = AnswerHeader("SNAPSHOT_NOT_FOUND", 2, 3, voter(3).address)
     replica.hear(FetchSnapshot, SnapshotAnswer(gone, LogPosition(50, 2)))
     replica.wait(20, TimePassed())
     assert replica.on_its_way(Fetch)
@@ -113,7 +113,7 @@ def test_answers_of_older_epochs_change_nothing() -> None:
 
 def test_a_newer_epoch_is_followed_whoever_tells_it() -> None:
     replica = fetching()
-    newer = Known("FENCED_LEADER_EPOCH", 5, 2, voter(2).address)
+    newer = AnswerHeader("FENCED_LEADER_EPOCH", 5, 2, voter(2).address)
     replica.hear(Fetch, FetchAnswer(newer))
     assert isinstance(replica.role, Follower)
     assert (replica.node.persisted.leader, replica.node.epoch) == (2, 5)
@@ -123,7 +123,7 @@ def test_a_newer_epoch_is_followed_whoever_tells_it() -> None:
 def test_while_the_leader_does_not_answer_others_are_asked_and_then_the_leader_again() -> None:
     replica = fetching()
     for number, _ in replica.on_its_way(Fetch):
-        replica.tell(ConnectionLost(number))
+        replica.tell(RequestFailed(number))
     assert voter(3).address not in _asked(replica)
     replica.wait(30, TimePassed())
     assert voter(3).address in _asked(replica)

@@ -6,7 +6,6 @@ import pytest
 
 from model.observer.messages import NOBODY, UNKNOWN, LogPosition
 from model.raft.messages import (
-    Answer,
     Commit,
     EndQuorumEpoch,
     Exit,
@@ -14,6 +13,7 @@ from model.raft.messages import (
     FetchSnapshot,
     LogCleaned,
     RequestReceived,
+    SendAnswer,
     SnapshotAnswer,
     SnapshotMade,
     StepDown,
@@ -52,7 +52,7 @@ def seen(*, snapshot: bool = True) -> Replica:
 def test_a_fetch_is_told_what_real_leaders_tell(offset: int, epoch: int, told: str) -> None:
     replica = seen()
     answer = replica.ask(fetch(2, 3, LogPosition(offset, epoch)), FetchAnswer)
-    (command,) = [each for each in replica.commands if isinstance(each, Answer)]
+    (command,) = [each for each in replica.commands if isinstance(each, SendAnswer)]
     if told == "records":
         assert (answer.snapshot, answer.diverging, command.records_from) == (None, None, offset)
     else:
@@ -64,7 +64,7 @@ def test_the_snapshot_of_a_formatted_directory_is_never_told() -> None:
     replica = seen(snapshot=False)
     replica.tell(SnapshotMade(LogPosition(0, 0)))
     replica.ask(fetch(2, 3, LogPosition(0, 0)), FetchAnswer)
-    assert [each.records_from for each in replica.commands if isinstance(each, Answer)] == [0]
+    assert [each.records_from for each in replica.commands if isinstance(each, SendAnswer)] == [0]
 
 
 def test_who_is_below_the_logs_start_reads_the_snapshot_first() -> None:
@@ -118,16 +118,16 @@ def test_who_has_it_all_waits_for_records_or_for_news_of_what_is_committed() -> 
     waits = fetch(2, 3, LogPosition(164, 3), max_wait_ms=500)
     commands = replica.tell(RequestReceived(1, waits))
     assert Commit(164) in commands, "two of three have it"
-    (answer,) = [each for each in commands if isinstance(each, Answer)]
+    (answer,) = [each for each in commands if isinstance(each, SendAnswer)]
     assert isinstance(answer.reply, FetchAnswer)
     assert (answer.reply.high_watermark, answer.records_from) == (164, UNKNOWN), "its own mark was none"
     known = fetch(2, 3, LogPosition(164, 3), 164, 500)
-    assert not [each for each in replica.tell(RequestReceived(2, known)) if isinstance(each, Answer)]
+    assert not [each for each in replica.tell(RequestReceived(2, known)) if isinstance(each, SendAnswer)]
     propose(replica, 1)
-    assert [(each.number, each.records_from) for each in replica.commands if isinstance(each, Answer)] == [(2, 164)]
+    assert [(each.number, each.records_from) for each in replica.commands if isinstance(each, SendAnswer)] == [(2, 164)]
     replica.tell(RequestReceived(3, fetch(2, 3, LogPosition(165, 3), 165, 500)))
     replica.wait(500, TimePassed())
-    assert [each.number for each in replica.commands if isinstance(each, Answer)] == [3]
+    assert [each.number for each in replica.commands if isinstance(each, SendAnswer)] == [3]
 
 
 def test_a_leader_that_no_majority_follows_resigns_after_three_seconds() -> None:
@@ -140,7 +140,7 @@ def test_a_leader_that_no_majority_follows_resigns_after_three_seconds() -> None
     replica.wait(200, TimePassed())
     assert isinstance(replica.role, Resigned)
     assert StepDown(3) in replica.commands
-    (answer,) = [each for each in replica.commands if isinstance(each, Answer)]
+    (answer,) = [each for each in replica.commands if isinstance(each, SendAnswer)]
     assert answer.reply.known.error == "NOT_LEADER_OR_FOLLOWER"
 
 

@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from model.observer.messages import LogPosition
 from model.raft.messages import (
     AddVoter,
-    Answer,
+    AnswerHeader,
     Append,
     AskVersions,
     ChangeAnswer,
     EndQuorumEpoch,
     FetchAnswer,
-    Known,
     RemoveVoter,
     RequestReceived,
+    SendAnswer,
     TimePassed,
     UpdateVoter,
     VersionsAnswer,
@@ -51,7 +51,7 @@ def test_an_observer_that_has_caught_up_becomes_a_voter_and_the_asker_hears_when
     replica.tell(RequestReceived(50, AddVoter(None, voter(7))))
     ((_, asked),) = replica.sent(AskVersions)
     assert asked == AskVersions()
-    replica.hear(AskVersions, VersionsAnswer(Known(epoch=2)))
+    replica.hear(AskVersions, VersionsAnswer(AnswerHeader(epoch=2)))
     assert written(replica) == [(1, 2, 3, 7)]
     assert replica.node.log.voters.ids == (1, 2, 3, 7), "it counts from now on"
     replica.ask(fetch(2, 2, replica.node.log.last), FetchAnswer)
@@ -63,7 +63,7 @@ def test_an_observer_that_has_caught_up_becomes_a_voter_and_the_asker_hears_when
 
 def _answer_on(replica: Replica, number: int, fetching: int) -> ChangeAnswer:
     commands = replica.tell(RequestReceived(999, fetch(fetching, 2, replica.node.log.last)))
-    (reply,) = [each.reply for each in commands if isinstance(each, Answer) and each.number == number]
+    (reply,) = [each.reply for each in commands if isinstance(each, SendAnswer) and each.number == number]
     assert isinstance(reply, ChangeAnswer)
     return reply
 
@@ -72,7 +72,7 @@ def test_who_does_not_want_to_wait_is_answered_once_it_is_written() -> None:
     replica = led(1, 2, 3)
     _all_fetch(replica, (7,))
     replica.tell(RequestReceived(50, AddVoter(None, voter(7), when_committed=False)))
-    replica.hear(AskVersions, VersionsAnswer(Known(epoch=2)))
+    replica.hear(AskVersions, VersionsAnswer(AnswerHeader(epoch=2)))
     assert isinstance(replica.role, Leader)
     assert (written(replica), replica.role.change) == ([(1, 2, 3, 7)], None)
 
@@ -93,16 +93,16 @@ def test_voters_that_are_not_added(added: Voter, error: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (VersionsAnswer(Known(epoch=2)), "REQUEST_TIMED_OUT"),
-        (VersionsAnswer(Known("UNSUPPORTED_VERSION")), "REQUEST_TIMED_OUT"),
-        (VersionsAnswer(Known(epoch=2), (0, 0)), "INVALID_REQUEST"),
+        (VersionsAnswer(AnswerHeader(epoch=2)), "REQUEST_TIMED_OUT"),
+        (VersionsAnswer(AnswerHeader("UNSUPPORTED_VERSION")), "REQUEST_TIMED_OUT"),
+        (VersionsAnswer(AnswerHeader(epoch=2), (0, 0)), "INVALID_REQUEST"),
     ],
 )
 def test_who_is_not_there_has_not_caught_up_or_is_too_old_does_not_vote(reply: VersionsAnswer, error: str) -> None:
     replica = led(1, 2, 3)
     replica.tell(RequestReceived(50, AddVoter(None, voter(8))))
     replica.hear(AskVersions, reply)
-    (answer,) = [each.reply for each in replica.commands if isinstance(each, Answer)]
+    (answer,) = [each.reply for each in replica.commands if isinstance(each, SendAnswer)]
     assert (answer.known.error, written(replica)) == (error, [])
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from model.observer.messages import NOBODY, LogPosition
 from model.raft.messages import (
+    AnswerHeader,
     Append,
     BeginQuorumEpoch,
     ElectionState,
@@ -13,7 +14,6 @@ from model.raft.messages import (
     EpochAnswer,
     Fetch,
     FetchAnswer,
-    Known,
     Lead,
     Persist,
     ReplyReceived,
@@ -24,7 +24,7 @@ from model.raft.messages import (
     VoteAnswer,
 )
 from model.raft.node import Candidate, Follower, Leader, Prospective, Resigned, Unattached
-from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, VotersWritten
+from model.raft.raft_log import LeaderElected, RaftBatch, ReplicaKey, VotersWritten
 from tests.model.raft.replica import Replica, fetch, follower, leader, log_of, voter, voters
 
 THREE = voters(1, 2, 3)
@@ -38,10 +38,10 @@ def vote(epoch: int, last: LogPosition, *, candidate: int = 2, pre_vote: bool = 
 def test_a_fresh_follower_would_vote_for_another_until_it_has_fetched_from_its_leader() -> None:
     replica = follower(1, LOG, leader=3)
     asked = vote(2, LogPosition(10, 2), pre_vote=True)
-    assert replica.ask(asked, VoteAnswer).known == Known("NONE", 2, 3, voter(3).address)
+    assert replica.ask(asked, VoteAnswer).known == AnswerHeader("NONE", 2, 3, voter(3).address)
     assert replica.ask(asked, VoteAnswer).granted
     assert not replica.ask(vote(2, LogPosition(9, 2), pre_vote=True), VoteAnswer).granted
-    replica.hear(Fetch, FetchAnswer(Known(epoch=2, leader=3)))
+    replica.hear(Fetch, FetchAnswer(AnswerHeader(epoch=2, leader=3)))
     assert not replica.ask(asked, VoteAnswer).granted
 
 
@@ -71,7 +71,7 @@ def test_who_stands_or_resigned_answers_pre_votes_by_the_log_alone(state: Electi
 def test_a_loser_that_starts_again_follows_the_winner_it_knew_as_soon_as_somebody_names_it() -> None:
     replica = Replica(1, LOG, ElectionState(3, 3, voter(1).key))
     assert isinstance(replica.role, Candidate)
-    replica.hear(Vote, VoteAnswer(Known(epoch=3, leader=3)))
+    replica.hear(Vote, VoteAnswer(AnswerHeader(epoch=3, leader=3)))
     assert isinstance(replica.role, Follower)
     assert replica.role.address == voter(3).address
 
@@ -131,12 +131,12 @@ def test_an_election_asks_first_and_raises_the_epoch_only_with_a_majority_behind
     assert isinstance(replica.role, Prospective)
     ((number, asked),) = replica.sent(Vote)  # the other one has not answered its Fetch yet
     assert (asked.pre_vote, asked.epoch, asked.last) == (True, 2, LogPosition(10, 2))
-    replica.tell(ReplyReceived(number, VoteAnswer(Known(epoch=2), granted=True)))
+    replica.tell(ReplyReceived(number, VoteAnswer(AnswerHeader(epoch=2), granted=True)))
     assert isinstance(replica.role, Candidate)
     assert replica.commands[0] == Persist(ElectionState(3, NOBODY, voter(1).key))
     ((number, request),) = replica.sent(Vote)
     assert (request.pre_vote, request.epoch) == (False, 3)
-    replica.tell(ReplyReceived(number, VoteAnswer(Known(epoch=3), granted=True)))
+    replica.tell(ReplyReceived(number, VoteAnswer(AnswerHeader(epoch=3), granted=True)))
     assert isinstance(replica.role, Leader)
     (append,) = [each for each in replica.commands if isinstance(each, Append)]
     assert [batch.content for batch in append.batches] == [
@@ -149,12 +149,12 @@ def test_an_election_asks_first_and_raises_the_epoch_only_with_a_majority_behind
 
 def test_who_is_refused_by_a_majority_goes_back_to_its_leader_in_the_same_epoch() -> None:
     replica = follower(1, LOG, leader=3)
-    replica.hear(Fetch, FetchAnswer(Known(epoch=2, leader=3)))
-    replica.hear(Fetch, FetchAnswer(Known(epoch=2, leader=3)))
+    replica.hear(Fetch, FetchAnswer(AnswerHeader(epoch=2, leader=3)))
+    replica.hear(Fetch, FetchAnswer(AnswerHeader(epoch=2, leader=3)))
     replica.wait(2_000, TimePassed())
     assert isinstance(replica.role, Prospective)
     replica.wait(100, TimePassed())
-    replica.hear(Vote, VoteAnswer(Known(epoch=2, leader=3)))
+    replica.hear(Vote, VoteAnswer(AnswerHeader(epoch=2, leader=3)))
     assert isinstance(replica.role, Follower)
     assert replica.node.persisted == ElectionState(2, 3)
 
@@ -163,7 +163,7 @@ def test_a_voter_older_than_pre_votes_is_asked_for_its_vote_at_once() -> None:
     replica = Replica(1, LOG)
     replica.wait(2_000, TimePassed())
     number, _ = replica.sent(Vote)[0]
-    replica.tell(ReplyReceived(number, VoteAnswer(Known("UNSUPPORTED_VERSION"))))
+    replica.tell(ReplyReceived(number, VoteAnswer(AnswerHeader("UNSUPPORTED_VERSION"))))
     assert isinstance(replica.role, Candidate)
 
 
@@ -201,14 +201,14 @@ def test_successors_stand_one_after_the_other(id_: int, waits: int) -> None:
 def test_a_leader_that_introduces_itself_is_followed_even_by_one_it_takes_for_another() -> None:
     replica = Replica(1, LOG)
     begun = BeginQuorumEpoch(None, ReplicaKey(1, "another-directory"), 3, 4, voter(3).address)
-    assert replica.ask(begun, EpochAnswer).known == Known("INVALID_VOTER_KEY", 4, 3, voter(3).address)
+    assert replica.ask(begun, EpochAnswer).known == AnswerHeader("INVALID_VOTER_KEY", 4, 3, voter(3).address)
     assert isinstance(replica.role, Follower)
     assert any(isinstance(each, Send) and each.address == voter(3).address for each in replica.commands)
 
 
 def test_a_removed_leader_stands_again_while_its_removal_may_not_be_committed() -> None:
     log = log_of((2, 10), voting=voters(1, 2))
-    removed = log.appended([Batch(10, 11, 2, VotersWritten(voters(2)))])
+    removed = log.appended([RaftBatch(10, 11, 2, VotersWritten(voters(2)))])
     replica = Replica(1, removed)
     replica.wait(2_000, TimePassed())
     assert isinstance(replica.role, Prospective)
@@ -220,4 +220,4 @@ def test_a_removed_leader_stands_again_while_its_removal_may_not_be_committed() 
 def test_fetches_of_an_older_epoch_learn_who_leads() -> None:
     replica = follower(1, LOG, leader=3, epoch=4)
     answer = replica.ask(fetch(2, 2, LogPosition(10, 2)), FetchAnswer)
-    assert answer.known == Known("FENCED_LEADER_EPOCH", 4, 3, voter(3).address)
+    assert answer.known == AnswerHeader("FENCED_LEADER_EPOCH", 4, 3, voter(3).address)

@@ -21,8 +21,8 @@ from model.cluster.records import (
     BrokerLost,
     BrokerRegistered,
     ClusterIdentified,
+    ClusterRecord,
     PartitionState,
-    Record,
     TopicRemoved,
 )
 from model.recordings.folder import DAY_MS, RecordingError, clusters_in, said, the_cluster_in
@@ -69,7 +69,7 @@ def test_played_it_passes_every_moment_in_order(told: Life, rolling: Rolling) ->
 def test_what_was_played_again_was_as_clean_as_it_was_live(tmp_path: Path) -> None:
     """The ELR is what tells an election without loss from one with it (KIP-966)."""
 
-    def lone(leader: int, isr: tuple[int, ...], elr: tuple[int, ...]) -> Record:
+    def lone(leader: int, isr: tuple[int, ...], elr: tuple[int, ...]) -> ClusterRecord:
         return written("orders", PartitionState(0, leader, 5, isr, elr=elr, last_known_elr=elr))
 
     told = life(

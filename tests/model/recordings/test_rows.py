@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_image import Provenance
 from model.cluster.image_parts import Rebalance
-from model.cluster.records import GroupRebalancesSeen, PartitionState, PartitionStatesWritten, Record
+from model.cluster.records import ClusterRecord, GroupRebalancesSeen, PartitionState, PartitionStatesWritten
 from model.recordings.format import SCHEMA
-from model.recordings.playback import Decoder, Encoder, RecordedMoment, RowError
+from model.recordings.playback import Encoder, RecordedMoment, RowError, SetDecoder
 from tests.model.cluster.strategies import RECORDS, histories
 
 whens = st.lists(st.tuples(st.integers(0, 2**40), histories), max_size=3)
@@ -26,7 +26,7 @@ def written(encoder: Encoder, told: list[tuple[int, list[Any]]]) -> pa.Table:
 
 
 def read(*tables: pa.Table) -> list[RecordedMoment]:
-    decoder = Decoder()
+    decoder = SetDecoder()
     return [moment for table in tables for moment in decoder.moments(table)]
 
 
@@ -52,7 +52,7 @@ def test_a_set_of_two_files_is_read_as_one(
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
 @settings(max_examples=10)
 @given(st.data())
-def test_every_kind_of_fact(kind: type[Record], data: st.DataObject) -> None:
+def test_every_kind_of_fact(kind: type[ClusterRecord], data: st.DataObject) -> None:
     record = data.draw(RECORDS[kind])
     (moment,) = read(written(Encoder(), [(5, [record])]))
     assert moment.records == (record,)

@@ -18,9 +18,9 @@ from model.cluster.records import (
     TopicAssigned,
 )
 from model.sources.feed import GROWN_S, Feed, Moment
-from model.sources.source import Batch, SourceStatus
+from model.sources.source import FactBatch, SourceStatus
 
-FIRST = Batch(
+FIRST = FactBatch(
     (
         BrokerRegistered(broker=1),
         BrokerRegistered(broker=2),
@@ -57,12 +57,12 @@ def test_a_listing_makes_a_whole_image() -> None:
 
 def test_before_a_listing_nothing_is_whole() -> None:
     feed = Heard()
-    feed.take(Batch((BrokerRegistered(broker=1),), 3, 500))
+    feed.take(FactBatch((BrokerRegistered(broker=1),), 3, 500))
     assert not feed.moment.image.provenance.complete
     assert (feed.moment.feed, feed.moment.findings.found) == ((), ())
 
 
-def in_parts(*parts: Batch) -> list[Batch]:
+def in_parts(*parts: FactBatch) -> list[FactBatch]:
     """One listing, part by part."""
     last = len(parts)
     return [msgspec.structs.replace(each, part=n, listing=n == last) for n, each in enumerate(parts, 1)]
@@ -71,9 +71,9 @@ def in_parts(*parts: Batch) -> list[Batch]:
 def test_the_first_listing_is_seen_as_it_arrives_and_is_whole_at_its_end() -> None:
     feed = Heard()
     topics = [
-        Batch((TopicAssigned(topic=name, replicas={0: (9,)}),), number, number) for number, name in enumerate("ab")
+        FactBatch((TopicAssigned(topic=name, replicas={0: (9,)}),), number, number) for number, name in enumerate("ab")
     ]
-    for batch in in_parts(*topics, Batch((BrokerRegistered(broker=1),), 5, 5)):
+    for batch in in_parts(*topics, FactBatch((BrokerRegistered(broker=1),), 5, 5)):
         feed.now_s += GROWN_S
         feed.take(batch)
     seen = [(set(one.image.topics), one.image.provenance.complete, one.relisted) for one in feed.moments]
@@ -85,7 +85,7 @@ def test_the_first_listing_is_seen_as_it_arrives_and_is_whole_at_its_end() -> No
 
 def test_a_first_listing_is_shown_ever_more_seldom() -> None:
     feed = Heard()
-    for batch in in_parts(*(Batch((BrokerRegistered(broker=number),), 1, 1) for number in range(1000))):
+    for batch in in_parts(*(FactBatch((BrokerRegistered(broker=number),), 1, 1) for number in range(1000))):
         feed.now_s += 0.0625  # a power of two: sums are exact
         feed.take(batch)
     shown = [len(one.image.brokers) for one in feed.moments]
@@ -98,11 +98,11 @@ def test_what_is_known_stands_until_everything_has_been_read_again() -> None:
     feed = Heard()
     feed.take(FIRST)
     first, second = in_parts(
-        Batch((BrokerRegistered(broker=2),), 20, 2_000), Batch((BrokerRegistered(broker=3),), 21, 3)
+        FactBatch((BrokerRegistered(broker=2),), 20, 2_000), FactBatch((BrokerRegistered(broker=3),), 21, 3)
     )
     feed.take(first)
     assert [set(one.image.brokers) for one in feed.moments] == [{1, 2}]
-    feed.take(Batch((LogEndsRead(ends={TopicPartition("t", 0): 7}),), -1, 2_500))  # brokers tell between the parts
+    feed.take(FactBatch((LogEndsRead(ends={TopicPartition("t", 0): 7}),), -1, 2_500))  # brokers tell between the parts
     feed.take(second)
     assert [set(one.image.brokers) for one in feed.moments] == [{1, 2}, {1, 2}, {2, 3}]
     assert feed.moment.image.topics == {}
@@ -111,9 +111,11 @@ def test_what_is_known_stands_until_everything_has_been_read_again() -> None:
 
 def test_a_listing_that_breaks_off_leaves_nothing_to_the_next_one() -> None:
     feed = Heard()
-    (begun, _) = in_parts(Batch((BrokerRegistered(broker=1),), 1, 1), Batch((), 1, 1))
+    (begun, _) = in_parts(FactBatch((BrokerRegistered(broker=1),), 1, 1), FactBatch((), 1, 1))
     feed.take(begun)
-    for batch in in_parts(Batch((BrokerRegistered(broker=2),), 2, 2), Batch((BrokerRegistered(broker=3),), 2, 2)):
+    for batch in in_parts(
+        FactBatch((BrokerRegistered(broker=2),), 2, 2), FactBatch((BrokerRegistered(broker=3),), 2, 2)
+    ):
         feed.take(batch)
     assert set(feed.moment.image.brokers) == {2, 3}
 
@@ -121,7 +123,7 @@ def test_a_listing_that_breaks_off_leaves_nothing_to_the_next_one() -> None:
 def test_what_follows_is_laid_over_it_and_told() -> None:
     feed = Heard()
     feed.take(FIRST)
-    feed.take(Batch((BrokerLost(broker=2),), 12, 2_000, touched=("/brokers/ids/2", "/hbase/x")))
+    feed.take(FactBatch((BrokerLost(broker=2),), 12, 2_000, touched=("/brokers/ids/2", "/hbase/x")))
     moment = feed.moment
     assert set(moment.image.brokers) == {1}
     assert [change.kind for change in moment.feed] == ["loaded", "broker-lost"]
@@ -133,16 +135,16 @@ def test_what_follows_is_laid_over_it_and_told() -> None:
 def test_the_zxid_never_goes_back_but_for_another_cluster() -> None:
     feed = Heard()
     feed.take(FIRST)
-    feed.take(Batch((BrokerLost(broker=2),), -1, 2_000))
+    feed.take(FactBatch((BrokerLost(broker=2),), -1, 2_000))
     assert feed.moment.image.provenance.zxid == 10
-    feed.take(Batch((BrokerRegistered(broker=7),), 4, 3_000, listing=True, fresh=True))
+    feed.take(FactBatch((BrokerRegistered(broker=7),), 4, 3_000, listing=True, fresh=True))
     assert feed.moment.image.provenance.zxid == 4
 
 
 def test_another_listing_removes_what_it_does_not_mention() -> None:
     feed = Heard()
     feed.take(FIRST)
-    feed.take(Batch((BrokerRegistered(broker=2),), 20, 2_000, listing=True))
+    feed.take(FactBatch((BrokerRegistered(broker=2),), 20, 2_000, listing=True))
     assert set(feed.moment.image.brokers) == {2}
     assert feed.moment.image.topics == {}
     assert {change.kind for change in feed.moment.feed} >= {"loaded", "broker-lost", "topic-removed"}
@@ -151,7 +153,7 @@ def test_another_listing_removes_what_it_does_not_mention() -> None:
 def test_another_cluster_leaves_nothing_of_the_old_one_but_the_feed() -> None:
     feed = Heard()
     feed.take(FIRST)
-    feed.take(Batch((BrokerRegistered(broker=9),), 2, 2_000, listing=True, fresh=True))
+    feed.take(FactBatch((BrokerRegistered(broker=9),), 2, 2_000, listing=True, fresh=True))
     image = feed.moment.image
     assert (set(image.brokers), image.topics, image.cluster_id, image.generation) == ({9}, {}, None, "unknown")
     assert [change.kind for change in feed.moment.feed] == ["loaded", "loaded"]
@@ -164,7 +166,7 @@ def test_a_status_keeps_the_image_and_an_image_keeps_the_status() -> None:
     feed.report(stale)
     assert feed.moment.image is feed.moments[0].image
     assert (feed.moment.touched, feed.moment.relisted) == ((), False)
-    feed.take(Batch((BrokerLost(broker=2),), 12, 2_000))
+    feed.take(FactBatch((BrokerLost(broker=2),), 12, 2_000))
     assert feed.moment.status is stale
     assert [moment.seq for moment in feed.moments] == [1, 2, 3]
 
@@ -181,7 +183,7 @@ def test_statuses_reported_while_batches_are_taken_are_all_published() -> None:
     reporting = threading.Thread(target=report)
     reporting.start()
     for number in range(300):
-        feed.take(Batch((OffsetCommitted(group="g", partition=TopicPartition("t", 0), offset=number),), number, 1))
+        feed.take(FactBatch((OffsetCommitted(group="g", partition=TopicPartition("t", 0), offset=number),), number, 1))
     reporting.join()
     assert [moment.seq for moment in feed.moments] == list(range(1, 602))
     assert feed.moment.status is statuses[-1]
@@ -193,7 +195,7 @@ def test_the_feed_of_changes_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> 
     feed = Heard()
     feed.take(FIRST)
     for number in range(3):
-        feed.take(Batch((BrokerLost(broker=1),), number, number))
-        feed.take(Batch((BrokerRegistered(broker=1),), number, number))
+        feed.take(FactBatch((BrokerLost(broker=1),), number, number))
+        feed.take(FactBatch((BrokerRegistered(broker=1),), number, number))
     lost_and_found = ["broker-registered", "broker-lost"]
     assert [change.kind for change in feed.moment.feed] == [*lost_and_found, *lost_and_found, "broker-registered"]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
-from model.cluster.records import GroupSeen, LogEndsRead, OffsetCommitted, Record
+from model.cluster.records import ClusterRecord, GroupSeen, LogEndsRead, OffsetCommitted
 from model.sources.combined_source import GrownLogs
 
 READ, OTHER = TopicPartition("orders", 0), TopicPartition("orders", 1)
 
 
-def committed(offset: int, partition: TopicPartition = READ, group: str = "billing") -> tuple[Record, ...]:
+def committed(offset: int, partition: TopicPartition = READ, group: str = "billing") -> tuple[ClusterRecord, ...]:
     return (OffsetCommitted(group=group, partition=partition, offset=offset),)
 
 
-def ends(**by_number: int) -> tuple[Record, ...]:
+def ends(**by_number: int) -> tuple[ClusterRecord, ...]:
     return (LogEndsRead(ends={TopicPartition("orders", int(name[1:])): end for name, end in by_number.items()}),)
 
 

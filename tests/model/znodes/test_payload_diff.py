@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.znodes.history import ABSENT, Difference, difference_text, differences
+from model.znodes.history import ABSENT, ValueDifference, difference_text, differences
 
 scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(-9, 9) | st.text(max_size=3)
 documents = st.recursive(
@@ -22,7 +22,7 @@ def sentences(before: bytes, after: bytes) -> list[str]:
     return [difference_text(difference) for difference in differences(before, after)]
 
 
-def patched(document: Any, found: Difference) -> Any:
+def patched(document: Any, found: ValueDifference) -> Any:
     if not found.where:
         return found.after
     inner = document

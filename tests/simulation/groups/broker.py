@@ -10,7 +10,7 @@ from model.broker.settings import keys
 from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import FetchedOffset, fetch_offsets
-from model.consumers.group_coordinator.events_and_commands import Answer, GroupRequest
+from model.consumers.group_coordinator.events_and_commands import AnswerMember, GroupRequest
 from model.consumers.group_coordinator.stored_formats import role_error
 from model.controller.events_and_commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
@@ -68,7 +68,7 @@ class Broker:
         """Requests that are not answered, by number, with the time when they came (s)."""
         self.coordinator = GroupCoordinator(Settings(given), BrokerLogs(broker, partitions), now_ms)
 
-    async def ask(self, event: GroupRequest, answer: type[Answer]) -> Answer:
+    async def ask(self, event: GroupRequest, answer: type[AnswerMember]) -> AnswerMember:
         """As the APIs do, with answers to members while groups are loaded (`from_members`)."""
         came = asyncio.get_running_loop().time()
         self.waiting[event.request] = came, event

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.assignors.case import Case, CaseMember
+from model.consumers.assignors.case import AssignmentCase, CaseMember
 from model.consumers.assignors.strategies import assign, strategy_named
 from model.consumers.group_coordinator.events_and_commands import JoinedMember
 from model.consumers.group_coordinator.stored_formats import assigned_partitions
@@ -62,5 +62,5 @@ def shares(strategy: str, members: Iterable[JoinedMember], topic: str, partition
             generation=claim.generation if claim.owned else None,
             instance_id=each.instance_id,
         )
-    lists = assign(Case(topics={topic: partitions}, members=known), strategy_named(strategy)).lists()
+    lists = assign(AssignmentCase(topics={topic: partitions}, members=known), strategy_named(strategy)).lists()
     return {name: assignment(owned) for name, owned in lists.items()}

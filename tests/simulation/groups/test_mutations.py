@@ -15,7 +15,7 @@ from model.consumers.group_coordinator.group import Group
 from model.consumers.group_coordinator.stored_groups import LoadedRecords
 from model.consumers.zookeeper_groups import claiming, consume, releasing
 from model.consumers.zookeeper_groups.events_and_commands import MemberDecision
-from model.consumers.zookeeper_groups.member_state import MemberState, Stage
+from model.consumers.zookeeper_groups.member_state import MemberStage, MemberState
 from model.hosts.live_broker.offsets_log import LedPartitions, OffsetsLog
 from model.znodes.consumers import ConsumerOffset
 from tests.simulation.groups import protocol
@@ -97,7 +97,7 @@ def claims_of_what_others_own(patch: pytest.MonkeyPatch) -> None:
     def careless(member: MemberState, _answers: Any, _at_ms: int) -> MemberDecision:
         return claiming._read_offsets(member)
 
-    patch.setitem(consume._ANSWERS, Stage.CHECKING_CLAIMS, careless)  # pyright: ignore[reportArgumentType]
+    patch.setitem(consume._ANSWERS, MemberStage.CHECKING_CLAIMS, careless)  # pyright: ignore[reportArgumentType]
 
 
 def releases_without_commits(patch: pytest.MonkeyPatch) -> None:

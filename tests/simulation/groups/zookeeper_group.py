@@ -7,7 +7,7 @@ from random import Random
 
 from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.events_and_commands import CommitRequested, LeaveRequested
-from model.consumers.zookeeper_groups.member_state import Stage
+from model.consumers.zookeeper_groups.member_state import MemberStage
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
 from tests.simulation.violation import promise
 
@@ -99,9 +99,9 @@ class ZooKeeperHistory:
             host.put(LeaveRequested)
 
     def _expire(self, host: Host) -> None:
-        if host.member.stage is Stage.AWAITING_SESSION:
+        if host.member.stage is MemberStage.AWAITING_SESSION:
             host.reconnect()
-        elif host.member.stage is not Stage.NEW and host.session.id in dict(
+        elif host.member.stage is not MemberStage.NEW and host.session.id in dict(
             self.group.zookeeper.state.sessions.items()
         ):
             host.expire()
@@ -141,7 +141,7 @@ class ZooKeeperHistory:
         """Whoever waits for a session gets one, until nobody does."""
         self.group.settle(self.dice)
         for host in self.group.hosts:
-            if host.alive and host.member.stage is Stage.AWAITING_SESSION:
+            if host.alive and host.member.stage is MemberStage.AWAITING_SESSION:
                 host.reconnect()
         self.group.settle(self.dice)
         self._check_offsets()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from model.observer.messages import UNKNOWN, LogPosition
 from model.raft.messages import Append, Command, ElectionState, Persist, StartLogAt, StoreSnapshot, Truncate
-from model.raft.raft_log import Batch, RaftLog, VoterSet
+from model.raft.raft_log import RaftBatch, RaftLog, VoterSet
 from tests.simulation.violation import promise
 
 SNAPSHOT_BYTES = 100
@@ -18,7 +18,7 @@ SNAPSHOT_BYTES = 100
 class Snapshot:
     """Everything below an offset, and who votes by it."""
 
-    batches: tuple[Batch, ...]
+    batches: tuple[RaftBatch, ...]
     voters: VoterSet
 
 
@@ -30,7 +30,7 @@ class Disk:
     """By the configuration, or in the snapshot that the directory was formatted with."""
     state: ElectionState = field(default_factory=ElectionState)
     start: int = 0
-    batches: list[Batch] = field(default_factory=list)
+    batches: list[RaftBatch] = field(default_factory=list)
     snapshots: dict[LogPosition, Snapshot] = field(default_factory=dict)
 
     @property
@@ -38,7 +38,7 @@ class Disk:
         return self.batches[-1].next_offset if self.batches else self.start
 
     @property
-    def history(self) -> tuple[Batch, ...]:
+    def history(self) -> tuple[RaftBatch, ...]:
         """All that it has, from offset 0: what a snapshot holds, then the log."""
         held = next((each.batches for id_, each in self.snapshots.items() if id_.offset == self.start), ())
         return (*held, *self.batches)
@@ -76,7 +76,7 @@ class Disk:
             case _:
                 pass
 
-    def _append(self, batch: Batch) -> None:
+    def _append(self, batch: RaftBatch) -> None:
         promise(batch.offset == self.end, f"a batch at {batch.offset}, yet the log ends at {self.end}")
         self.batches.append(batch)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from model.observer.messages import UNKNOWN, LogPosition
 from model.raft.messages import Append, Command, Commit, Lead, Truncate
-from model.raft.node import Leader, Node, Resigned
-from model.raft.raft_log import Batch, LeaderElected, VoterSet
+from model.raft.node import Leader, RaftNode, Resigned
+from model.raft.raft_log import LeaderElected, RaftBatch, VoterSet
 from tests.simulation.raft.disk import Disk, Snapshot
 from tests.simulation.violation import promise
 
@@ -16,14 +16,14 @@ class Promises:
     def __init__(self) -> None:
         self.leaders: dict[int, int] = {}
         """By epoch."""
-        self.batches: dict[tuple[int, int], tuple[Batch, int]] = {}
+        self.batches: dict[tuple[int, int], tuple[RaftBatch, int]] = {}
         """By offset and epoch: a batch, and the epoch of the one before it."""
-        self.committed: list[Batch] = []
+        self.committed: list[RaftBatch] = []
         self.shown: dict[int, int] = {}
         """The largest high watermark that each process told; forgotten when it ends."""
         self.snapshots: dict[LogPosition, Snapshot] = {}
 
-    def before(self, node: Node, disk: Disk, command: Command) -> None:
+    def before(self, node: RaftNode, disk: Disk, command: Command) -> None:
         """A command is about to be carried out."""
         if isinstance(command, Append):
             self._append(disk, command)
@@ -31,7 +31,7 @@ class Promises:
             shown = self.shown.get(node.key.id, UNKNOWN)
             promise(command.offset >= shown, f"cut at {command.offset}, below what was committed, {shown}")
 
-    def after(self, node: Node, disk: Disk, command: Command) -> None:
+    def after(self, node: RaftNode, disk: Disk, command: Command) -> None:
         """It was carried out."""
         if isinstance(command, Lead):
             self._lead(node, disk, command)
@@ -49,7 +49,7 @@ class Promises:
             promise(known == (batch, last), f"two batches at {batch.offset} of epoch {batch.epoch}")
             last = batch.epoch
 
-    def _lead(self, node: Node, disk: Disk, command: Lead) -> None:
+    def _lead(self, node: RaftNode, disk: Disk, command: Lead) -> None:
         other = self.leaders.setdefault(command.epoch, node.key.id)
         promise(other == node.key.id, f"{other} and {node.key.id} both lead epoch {command.epoch}")
         self._has_all(disk, f"the leader of epoch {command.epoch}, {node.key.id},")
@@ -58,7 +58,7 @@ class Promises:
         held = disk.history[: len(self.committed)]
         promise(list(held) == self.committed, f"{who} does not have all that was committed")
 
-    def _commit(self, node: Node, disk: Disk, mark: int) -> None:
+    def _commit(self, node: RaftNode, disk: Disk, mark: int) -> None:
         shown = self.shown.get(node.key.id, UNKNOWN)
         promise(mark > shown, f"the high watermark of {node.key.id} goes from {shown} to {mark}")
         self.shown[node.key.id] = mark
@@ -68,26 +68,26 @@ class Promises:
         promise(below[:common] == self.committed[:common], f"{node.key.id} committed something else below {mark}")
         self.committed.extend(below[common:])
 
-    def of_voters(self, node: Node) -> None:
+    def of_voters(self, node: RaftNode) -> None:
         """A leader writes no second change of the voters before the first is committed."""
         if isinstance(node.role, Leader):
             mark = self.committed[-1].next_offset if self.committed else 0
             open_sets = [offset for offset, _ in node.log.voter_sets if offset >= mark]
             promise(len(open_sets) <= 1, f"voters change at {open_sets}, committed is {mark}")
 
-    def snapshot(self, node: Node, id_: LogPosition, made: Snapshot) -> None:
+    def snapshot(self, node: RaftNode, id_: LogPosition, made: Snapshot) -> None:
         """A state machine made one."""
         promise(id_.offset <= node.log.high_watermark, f"snapshot {id_} of what is not committed")
         known = self.snapshots.setdefault(id_, made)
         promise(known == made, f"two snapshots {id_}")
 
-    def isolated(self, before: Node, after: Node) -> None:
+    def isolated(self, before: RaftNode, after: RaftNode) -> None:
         """Cut off from all others, a replica does not raise its epoch, but once if it led."""
         may = 1 if isinstance(before.role, Leader | Resigned) else 0
         rise = after.epoch - before.epoch
         promise(rise <= may, f"{after.key.id} raised its epoch from {before.epoch} to {after.epoch}, cut off from all")
 
 
-def voters_at(node: Node, offset: int) -> VoterSet:
+def voters_at(node: RaftNode, offset: int) -> VoterSet:
     """Who votes by what is below an offset."""
     return [voters for at, voters in node.log.voter_sets if at < offset][-1]

@@ -11,7 +11,7 @@ from model.observer.messages import LogPosition
 from model.raft import decide as deciding
 from model.raft import voter_changes, voting
 from model.raft.messages import ElectionState, Vote
-from model.raft.node import Leader, Node, Prospective
+from model.raft.node import Leader, Prospective, RaftNode
 from model.raft.raft_log import RaftLog, VoterSet
 from model.raft.turn import Turn
 from tests.simulation.raft.play import play
@@ -25,7 +25,7 @@ def votes_for_everybody(patch: pytest.MonkeyPatch) -> None:
     """A vote that was given is given again, to another one."""
     would_vote = voting._would_vote
 
-    def forgetful(node: Node, request: Vote) -> bool:
+    def forgetful(node: RaftNode, request: Vote) -> bool:
         return would_vote(replace(node, persisted=replace(node.persisted, voted=None)), request)
 
     patch.setattr(voting, "_would_vote", forgetful)

@@ -12,19 +12,19 @@ import msgspec
 from model.observer.messages import UNKNOWN, Address, LogPosition
 from model.raft.decide import begin, decide
 from model.raft.messages import (
-    Answer,
+    AnswerHeader,
     Command,
-    ConnectionLost,
     Event,
     Exit,
     FetchAnswer,
-    Known,
     LogCleaned,
     Reply,
     ReplyReceived,
     Request,
+    RequestFailed,
     RequestReceived,
     Send,
+    SendAnswer,
     SnapshotAnswer,
     SnapshotLoaded,
     SnapshotMade,
@@ -33,7 +33,7 @@ from model.raft.messages import (
     Vote,
     VoteAnswer,
 )
-from model.raft.node import Decision, Node
+from model.raft.node import Decision, RaftNode
 from model.raft.raft_log import Voter, VoterSet
 from tests.simulation.raft.disk import SNAPSHOT_BYTES, Disk, Snapshot
 from tests.simulation.raft.promises import Promises, voters_at
@@ -44,7 +44,7 @@ FETCHED_BATCHES = 8
 SNAPSHOT_SIZE = 250
 OUTSIDE = 0
 """Who asks for changes of the voters."""
-NOTHING_KNOWN = Known()
+NOTHING_KNOWN = AnswerHeader()
 """What a node of an old release tells in an error."""
 
 
@@ -54,14 +54,14 @@ class Replica:
 
     me: Voter
     disk: Disk
-    node: Node | None = None
+    node: RaftNode | None = None
     life: int = 0
     """Counts processes: what is meant for an earlier one is lost."""
     wake_ms: int = 0
     paused_until_ms: int = 0
     answers_to: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """Who waits for the answer to a request: replica, its life, its number."""
-    cut_from_all: Node | None = None
+    cut_from_all: RaftNode | None = None
     """As it was when it was isolated."""
 
 
@@ -102,7 +102,7 @@ class World:
             what()
         self.now_ms = end_ms
 
-    def living(self) -> Iterator[tuple[int, Node]]:
+    def living(self) -> Iterator[tuple[int, RaftNode]]:
         for id_, replica in self.replicas.items():
             if replica.node is not None:
                 yield id_, replica.node
@@ -197,7 +197,7 @@ class World:
         match command:
             case Send(number, address, request):
                 self._send(id_, number, self._by_address[address], request)
-            case Answer(number):
+            case SendAnswer(number):
                 self._answer(id_, replica, command)
             case StoreSnapshot(snapshot, is_last=True):
                 loaded = SnapshotLoaded(snapshot, replica.disk.snapshots[snapshot].voters)
@@ -235,9 +235,9 @@ class World:
 
     def _lose(self, sender: int, life: int, number: int) -> None:
         if sender != OUTSIDE:
-            self.later(self._delay(), lambda: self._tell_life(sender, life, ConnectionLost(number)))
+            self.later(self._delay(), lambda: self._tell_life(sender, life, RequestFailed(number)))
 
-    def _answer(self, id_: int, replica: Replica, answer: Answer) -> None:
+    def _answer(self, id_: int, replica: Replica, answer: SendAnswer) -> None:
         asker = replica.answers_to.pop(answer.number)
         reply = self._filled(replica, answer)
         if asker[0] == OUTSIDE:
@@ -256,7 +256,7 @@ class World:
 
         self.later(self._delay(), arrive)
 
-    def _filled(self, replica: Replica, answer: Answer) -> Reply:
+    def _filled(self, replica: Replica, answer: SendAnswer) -> Reply:
         """With what the host reads from its disk."""
         reply = answer.reply
         if isinstance(reply, FetchAnswer) and answer.records_from != UNKNOWN:

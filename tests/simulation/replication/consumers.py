@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, Read, judge_read, look_up_offset
+from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, PartitionFetch, judge_read, look_up_offset
 from model.cluster.ids import TopicPartition
 from tests.simulation.replication.ledger import Ledger
 from tests.simulation.replication.replicating_broker import ReplicatingBroker
@@ -32,7 +32,7 @@ class Consumer:
         partition, log = broker.held.get(self.partition), broker.logs.get(self.partition)
         if partition is None or log is None:
             return
-        wanted = Read(
+        wanted = PartitionFetch(
             offset=self.position,
             isolation=Isolation.HIGH_WATERMARK,
             leader_epoch=self.leader_epoch,

@@ -27,7 +27,7 @@ from model.broker.serving import (
     EpochEnd,
     Isolation,
     OffsetQuestion,
-    Read,
+    PartitionFetch,
     judge_read,
     look_up_epoch_end,
     look_up_offset,
@@ -100,7 +100,7 @@ def _serve_fetch(leader: ReplicatingBroker, follower: int, state: FetchState) ->
     partition, log = leader.held.get(name), leader.logs.get(name)
     if partition is None or log is None:
         return Fetched(state, FetchAnswer("NOT_LEADER_OR_FOLLOWER"), [])
-    read = Read(
+    read = PartitionFetch(
         offset=state.offset,
         isolation=Isolation.LOG_END,
         follower=follower,

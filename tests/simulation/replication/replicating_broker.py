@@ -18,7 +18,13 @@ from model.broker.commands import (
     StopFetching,
     TruncateLog,
 )
-from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.controller_requests import (
+    BrokerEpochs,
+    Replicas,
+    RequestOutcome,
+    serve_leader_and_isr,
+    serve_stop_replica,
+)
 from model.broker.metadata import MetadataImage, learn, serve_update_metadata
 from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings
 from model.cluster.ids import TopicPartition
@@ -87,7 +93,7 @@ class ReplicatingBroker:
             self.held[partition.partition] = partition
             self._observers.changed(self, before, partition)
 
-    def _serve(self, request: BrokerRequest) -> Served:
+    def _serve(self, request: BrokerRequest) -> RequestOutcome:
         if isinstance(request, LeaderAndIsrRequest):
             replicas = Replicas(self.held, (), self.positions)
             return serve_leader_and_isr(request, -1, self._epochs, replicas, lambda _: self.conditions)

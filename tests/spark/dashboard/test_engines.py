@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from model.analyses import JobCancelled
-from model.analyses.analysis import Analysis, Arrays, Course, run_here
+from model.analyses.analysis import Analysis, Arrays, RunInProcess, run_here
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
-from model.analyses.engine_costs import EngineCosts, KeptCosts, SparkCosts, Timing
+from model.analyses.engine_costs import EngineCosts, KeptCosts, SparkCosts, WorkTiming
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.previews.group_arrays import stage
@@ -53,8 +53,8 @@ def said(_: str) -> None:
 
 def costs(**kinds: tuple[float, float]) -> EngineCosts:
     """What a cost of 1 takes here and on Spark, as it was measured before, by the kind of sums."""
-    here = {f"{SUMS.name} {kind}": (Timing(1.0, here_s),) for kind, (here_s, _) in kinds.items()}
-    on_spark = {f"{SUMS.name} {kind}": (Timing(1.0, spark_s),) for kind, (_, spark_s) in kinds.items()}
+    here = {f"{SUMS.name} {kind}": (WorkTiming(1.0, here_s),) for kind, (here_s, _) in kinds.items()}
+    on_spark = {f"{SUMS.name} {kind}": (WorkTiming(1.0, spark_s),) for kind, (_, spark_s) in kinds.items()}
     return EngineCosts(cores=os.cpu_count() or 1, here=here, spark={MASTER: SparkCosts(1.0, 0.1, on_spark)})
 
 
@@ -223,7 +223,7 @@ def test_rows_are_the_same_here_on_spark_and_half_and_half(
     arrays = arrays_of()
     expected = run_here(analysis, arrays, parameters)
     assert local_spark.run(analysis, arrays, parameters) == expected
-    course = Course(analysis, arrays, parameters)
+    course = RunInProcess(analysis, arrays, parameters)
     course.divide(4)
     assert course.work_on(ended=lambda: len(course.batches) == 2) is None
     rest = Rest(tuple(unit for task in course.left for unit in task), course.batches)

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from model.analyses.analysis import run_here
-from model.analyses.engine_costs import EngineCosts, SparkCosts, Timing
+from model.analyses.engine_costs import EngineCosts, SparkCosts, WorkTiming
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from spark_tasks.messages import JobFailed
@@ -91,8 +91,8 @@ async def answered(analyses: AnalysisService, question: SweepQuestion) -> Analys
 async def test_the_same_is_played_on_spark_and_here_again_once_that_is_killed(tmp_path: Path) -> None:
     known = EngineCosts(
         cores=os.cpu_count() or 1,
-        here={"fleet": (Timing(1.0, 100.0),)},
-        spark={"local[2]": SparkCosts(1.0, 0.1, {"fleet": (Timing(1.0, 0.01),)})},
+        here={"fleet": (WorkTiming(1.0, 100.0),)},
+        spark={"local[2]": SparkCosts(1.0, 0.1, {"fleet": (WorkTiming(1.0, 0.01),)})},
     )
     (tmp_path / "engines.json").write_bytes(msgspec.json.encode(known))
     pairs, doomed = SweepQuestion(fleet="pair", engine="spark"), SweepQuestion(fleet="random")

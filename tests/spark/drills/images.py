@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import ConfigChanged, PartitionState, PartitionStatesWritten, Record, TopicAssigned
+from model.cluster.records import ClusterRecord, ConfigChanged, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.model.drills.clusters import EPOCH, cluster
 
 BROKERS = range(1, 7)
@@ -18,7 +18,7 @@ def images(draw: st.DrawFn) -> ClusterImage:
     min.insync.replicas of topics and of brokers; partitions without a state; reassignments that wait; no controller in
     office."""
     live = sorted(draw(st.sets(st.sampled_from(BROKERS), min_size=3)))
-    records: list[Record] = []
+    records: list[ClusterRecord] = []
     generation = draw(st.sampled_from(GENERATIONS))
     for number in range(draw(st.integers(1, 3))):
         records += draw(topics(f"t{number}", reassigns=generation in ("2.x", "3.x", "unknown")))
@@ -40,7 +40,7 @@ def settings(draw: st.DrawFn) -> dict[str, str]:
 
 
 @st.composite
-def topics(draw: st.DrawFn, name: str, *, reassigns: bool) -> list[Record]:
+def topics(draw: st.DrawFn, name: str, *, reassigns: bool) -> list[ClusterRecord]:
     """A topic of a few partitions. Before 2.4 no znode says that replicas are being added."""
     assigned: dict[int, tuple[int, ...]] = {}
     adding: dict[int, tuple[int, ...]] = {}

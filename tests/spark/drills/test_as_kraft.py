@@ -49,7 +49,7 @@ def kraft_images(draw: st.DrawFn) -> ClusterImage:
     release = draw(st.sampled_from([*HIGHEST_LEVELS]))
     level = HIGHEST_LEVELS[release]
     elr = release >= (4, 0) and draw(st.booleans())
-    records: list[r.Record] = [r.GenerationRecognised(generation="kraft")]
+    records: list[r.ClusterRecord] = [r.GenerationRecognised(generation="kraft")]
     for name in ("a", "b"):
         made = [draw(partitions(live, number, elr=elr)) for number in range(draw(st.integers(1, 3)))]
         records.append(r.TopicAssigned(topic=name, replicas={state.partition: each for each, state in made}))

@@ -19,7 +19,7 @@ from model.analyses import AnalysisError, analysis
 from model.analyses.analysis import Arrays
 from model.analyses.drills import grid
 from model.analyses.drills.fates import summed
-from model.analyses.drills.results import Counts, DrillParameters, DrillResult, Kind
+from model.analyses.drills.results import DrillParameters, DrillResult, Kind, ScenarioCounts
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
@@ -239,7 +239,7 @@ def test_scenarios_that_nobody_outlives_are_refused(kind: Kind, brokers: int, re
 
 def test_a_cluster_without_partitions_loses_nothing() -> None:
     result = analysis.run_here(DRILLS, arrays_of(cluster([1, 2, 3])), DrillParameters(kind="pairs"))
-    assert (result.scenarios, result.hurting, result.before) == (3, 0, Counts(0, 0, 0))
+    assert (result.scenarios, result.hurting, result.before) == (3, 0, ScenarioCounts(0, 0, 0))
     assert result.fatal.sets == ()
     assert {chance.probability for chance in result.loss} == {0.0}
 

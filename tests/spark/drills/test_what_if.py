@@ -14,7 +14,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned
-from model.drills.drill import Drill, run
+from model.drills.drill import PlayedDrill, run
 from model.drills.outcomes import OutcomeKind
 from model.drills.scenario import Scenario
 from tests.model.drills.clusters import EPOCH, cluster
@@ -30,7 +30,7 @@ def cases(draw: st.DrawFn) -> tuple[ClusterImage, Scenario]:
     return image, Scenario(kill=tuple(sorted(kill)), unclean=draw(st.booleans()))
 
 
-def played(drill: Drill) -> dict[TopicPartition, dict[str, int]]:
+def played(drill: PlayedDrill) -> dict[TopicPartition, dict[str, int]]:
     """The counts of each partition."""
     flags: dict[TopicPartition, dict[str, int]] = {}
     was, now = (health(image, image.topics, surroundings(image)) for image in (drill.before, drill.after))

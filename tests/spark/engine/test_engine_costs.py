@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.analyses.analysis import Course
+from model.analyses.analysis import RunInProcess
 from model.analyses.engine_costs import (
     KEPT,
     LEAST_S,
     EngineCosts,
     SparkCosts,
-    Timing,
     Work,
+    WorkTiming,
     after_here,
     after_spark,
     after_start,
@@ -28,18 +28,18 @@ from tests.spark.engine.sums import SUMS, SumsParameters
 
 MASTER = "local[2]"
 positive = st.floats(0.1, 1e6)
-timings = st.lists(st.builds(Timing, positive, positive), max_size=3 * KEPT)
+timings = st.lists(st.builds(WorkTiming, positive, positive), max_size=3 * KEPT)
 
 
-def learnt(some: list[Timing]) -> tuple[Timing, ...]:
-    known: tuple[Timing, ...] = ()
+def learnt(some: list[WorkTiming]) -> tuple[WorkTiming, ...]:
+    known: tuple[WorkTiming, ...] = ()
     for each in some:
         known = with_timing(known, each)
     return known
 
 
-@given(timings, st.builds(Timing, positive, positive))
-def test_few_timings_are_kept_in_order_and_the_newest_is_among_them(some: list[Timing], new: Timing) -> None:
+@given(timings, st.builds(WorkTiming, positive, positive))
+def test_few_timings_are_kept_in_order_and_the_newest_is_among_them(some: list[WorkTiming], new: WorkTiming) -> None:
     known = with_timing(learnt(some), new)
     assert 1 <= len(known) <= KEPT
     assert list(known) == sorted(known)
@@ -47,7 +47,7 @@ def test_few_timings_are_kept_in_order_and_the_newest_is_among_them(some: list[T
 
 
 @given(timings.filter(bool), positive)
-def test_between_timings_seconds_are_between_theirs(some: list[Timing], cost: float) -> None:
+def test_between_timings_seconds_are_between_theirs(some: list[WorkTiming], cost: float) -> None:
     known = learnt(some)
     below = [each.seconds for each in known if each.cost <= cost]
     above = [each.seconds for each in known if each.cost >= cost]
@@ -58,15 +58,15 @@ def test_between_timings_seconds_are_between_theirs(some: list[Timing], cost: fl
 
 
 def test_beyond_the_last_timing_seconds_grow_as_the_cost_unless_it_was_too_short_to_tell() -> None:
-    assert seconds_of((Timing(10, 2.0),), 30, 1.0) == 6.0
-    assert seconds_of((Timing(10, 2.0),), 5, 1.0) == 1.0
-    assert seconds_of((Timing(10, LEAST_S),), 30, 0.001) == pytest.approx(LEAST_S + 0.02)
+    assert seconds_of((WorkTiming(10, 2.0),), 30, 1.0) == 6.0
+    assert seconds_of((WorkTiming(10, 2.0),), 5, 1.0) == 1.0
+    assert seconds_of((WorkTiming(10, LEAST_S),), 30, 0.001) == pytest.approx(LEAST_S + 0.02)
     assert seconds_of((), 30, 0.5) == 15.0
     assert seconds_of((), 30, None) is None
 
 
 def test_the_same_work_again_moves_the_estimate_half_the_way() -> None:
-    assert with_timing((Timing(100, 4.0),), Timing(110, 2.0)) == (Timing(110, 3.0),)
+    assert with_timing((WorkTiming(100, 4.0),), WorkTiming(110, 2.0)) == (WorkTiming(110, 3.0),)
 
 
 def test_what_is_as_expected_is_not_written_down() -> None:
@@ -76,7 +76,7 @@ def test_what_is_as_expected_is_not_written_down() -> None:
     assert after_here(costs, Work("mine", 100), 9.0) is not costs
     costs = after_spark(costs, Work("mine", 100), 1.0, MASTER)
     assert after_spark(costs, Work("mine", 100), 1.1, MASTER) is costs
-    assert after_start(costs, MASTER, 4.0, 0.1).spark[MASTER] == SparkCosts(5.5, 0.2, {"mine": (Timing(100, 1.0),)})
+    assert after_start(costs, MASTER, 4.0, 0.1).spark[MASTER] == SparkCosts(5.5, 0.2, {"mine": (WorkTiming(100, 1.0),)})
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_what_is_as_expected_is_not_written_down() -> None:
     ],
 )
 def test_spark_is_for_what_gains_by_it(here: float, on_spark: float, served: bool, cold: bool) -> None:
-    spark = SparkCosts(start_s=4.0, timings={"mine": (Timing(100, on_spark),)})
-    costs = EngineCosts(here={"mine": (Timing(100, here),)}, spark={MASTER: spark})
+    spark = SparkCosts(start_s=4.0, timings={"mine": (WorkTiming(100, on_spark),)})
+    costs = EngineCosts(here={"mine": (WorkTiming(100, here),)}, spark={MASTER: spark})
     seen = outlook(costs, Work("mine", 100), MASTER, 2)
     assert (seen.is_for_spark, seen.is_worth_a_start) == (served, cold)
 
@@ -112,7 +112,7 @@ def test_before_anything_was_measured_there_are_priors() -> None:
 
 
 def test_the_work_is_what_is_left() -> None:
-    course = Course(SUMS, {"values": np.arange(1000)}, SumsParameters(slices=4))
+    course = RunInProcess(SUMS, {"values": np.arange(1000)}, SumsParameters(slices=4))
     course.divide(4)
     assert work_of(course) == Work(SUMS.name, 7.0, 8000)
     assert course.work_on(ended=lambda: len(course.batches) == 1) is None

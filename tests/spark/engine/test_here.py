@@ -52,8 +52,8 @@ def test_pieces_are_no_longer_than_they_may_be():
     assert set(whole.played) == {37, 38}
 
 
-def divided(of: SumsInPieces, parameters: SumsParameters, clock: Callable[[], float]) -> analysis.Course:
-    course = analysis.Course(of, ARRAYS, parameters, clock)
+def divided(of: SumsInPieces, parameters: SumsParameters, clock: Callable[[], float]) -> analysis.RunInProcess:
+    course = analysis.RunInProcess(of, ARRAYS, parameters, clock)
     course.divide(8)
     return course
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from model.hosts.child_process import LENGTH_BYTES, Told, frame
+from model.hosts.child_process import LENGTH_BYTES, NewsMessage, frame
 from model.sandbox.processes import free_port
 from spark_tasks.messages import Begin, SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import SparkClient
@@ -93,7 +93,7 @@ def statuses(said: bytes) -> list[SparkStatus]:
     found: list[SparkStatus] = []
     while said:
         end = LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "big")
-        told = msgspec.msgpack.decode(said[LENGTH_BYTES:end], type=Told)
+        told = msgspec.msgpack.decode(said[LENGTH_BYTES:end], type=NewsMessage)
         found.append(msgspec.msgpack.decode(told.news, type=SparkStatus))
         said = said[end:]
     return found

@@ -10,7 +10,7 @@ from model.analyses.fleets.scenarios import Down, FleetRow, FleetScenario
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import TopicPartition
-from model.drills.drill import Drill, run
+from model.drills.drill import PlayedDrill, run
 from model.drills.rows import StateWritten
 from model.drills.scenario import ruled_by, written
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
@@ -54,7 +54,7 @@ def _seconds(ms: float) -> float:
     return round(ms / 1000, 6)
 
 
-def _down(drill: Drill) -> tuple[Down, ...]:
+def _down(drill: PlayedDrill) -> tuple[Down, ...]:
     found: list[Down] = []
     for row in drill.timeline.rows:
         if isinstance(row, BrokerCrashed | BrokerStopped):
@@ -66,7 +66,7 @@ def _down(drill: Drill) -> tuple[Down, ...]:
     return tuple(found)
 
 
-def _refused(image: ClusterImage, drill: Drill) -> dict[TopicPartition, list[Stretch]]:
+def _refused(image: ClusterImage, drill: PlayedDrill) -> dict[TopicPartition, list[Stretch]]:
     """By partition, when producers with acks=all were refused that were not before: stretches that do not overlap."""
     end_ms = drill.timeline.end_ms
     found: dict[TopicPartition, list[Stretch]] = {}
@@ -78,7 +78,7 @@ def _refused(image: ClusterImage, drill: Drill) -> dict[TopicPartition, list[Str
     return {name: kept for name, some in found.items() if (kept := list(_merged(some)))}
 
 
-def _under_min(image: ClusterImage, drill: Drill) -> Iterator[tuple[TopicPartition, Stretch]]:
+def _under_min(image: ClusterImage, drill: PlayedDrill) -> Iterator[tuple[TopicPartition, Stretch]]:
     before = health(image, image.topics, surroundings(image))
     columns = before.columns
     names = [TopicPartition(topic.name, number) for topic in columns.topics for number in topic.partitions.tolist()]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.analyses.fleets.fleet import Stage, played
+from model.analyses.fleets.fleet import StagedCluster, played
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.drills import drill
@@ -22,7 +22,7 @@ KILL, STOP, START = Deed.KILL, Deed.STOP, Deed.START
 
 def compare(image: ClusterImage, parameters: FleetParameters, most: int = 24) -> None:
     """Two rounds: the second finds all of the first again."""
-    made, stage = scenarios(image, parameters), Stage(image)
+    made, stage = scenarios(image, parameters), StagedCluster(image)
     numbers = made.numbers[:: max(len(made) // most, 1)]
     expected = [plain_row(image, number, made[number]) for number in numbers]
     for _ in range(2):

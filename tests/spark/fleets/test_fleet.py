@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from model.analyses import AnalysisError
 from model.analyses.analysis import run_here
-from model.analyses.fleets.fleet import FLEET, Stage, fleet_arrays, waves
+from model.analyses.fleets.fleet import FLEET, StagedCluster, fleet_arrays, waves
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, FleetRow, left_out, pairs_step, scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import run
@@ -52,7 +52,7 @@ def test_of_very_many_pairs_one_in_so_many_is_played_and_that_is_told() -> None:
 
 
 def test_the_parts_of_a_fleet_are_of_one_numbering() -> None:
-    stage, asked = Stage(TWELVE), FleetParameters(generators=("rack",))
+    stage, asked = StagedCluster(TWELVE), FleetParameters(generators=("rack",))
     one = stage.scenarios(msgspec.structs.replace(asked, first=1, end=3))
     other = stage.scenarios(msgspec.structs.replace(asked, first=3))
     assert (one.numbers, other.numbers) == (range(1, 3), range(3, len(one)))
@@ -71,7 +71,7 @@ def test_a_scenario_is_made_by_its_number_and_no_other_is() -> None:
 
 
 def test_waves_are_the_whole_fleet_or_what_is_left_of_it() -> None:
-    stage, parameters = Stage(TWELVE), FleetParameters(generators=GENERATORS)
+    stage, parameters = StagedCluster(TWELVE), FleetParameters(generators=GENERATORS)
     made = scenarios(TWELVE, parameters)
     costs = [100.0, 300.0, *[2_000.0] * 1_000]
     asked = iter(costs)
@@ -87,7 +87,9 @@ def test_waves_are_the_whole_fleet_or_what_is_left_of_it() -> None:
 
 def test_a_fleet_in_waves_has_the_rows_of_the_whole() -> None:
     arrays, parameters = fleet_arrays(THREE), FleetParameters(generators=("single", "pair"))
-    parts = [run_here(FLEET, arrays, wave.parameters).rows for wave in waves(Stage(THREE), parameters, lambda: 10.0)]
+    parts = [
+        run_here(FLEET, arrays, wave.parameters).rows for wave in waves(StagedCluster(THREE), parameters, lambda: 10.0)
+    ]
     assert len(parts) > 1
     assert tuple(row for part in parts for row in part) == run_here(FLEET, arrays, parameters).rows
 

@@ -20,7 +20,7 @@ from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters, FleetRow
 from model.analyses.fleets.store import (
     STORED_FLEET,
-    Counted,
+    CountedRows,
     FleetStore,
     Manifest,
     StoredParameters,
@@ -46,7 +46,7 @@ def rows() -> tuple[FleetRow, ...]:
     return run_here(FLEET, ARRAYS, ASKED).rows
 
 
-def stored(first: int, end: int, folder: Path, *, tells: bool = False) -> Counted:
+def stored(first: int, end: int, folder: Path, *, tells: bool = False) -> CountedRows:
     """Played and written."""
     wave = Wave(msgspec.structs.replace(ASKED, first=first, end=end), 1.0, 0.0)
     return run_here(STORED_FLEET, ARRAYS, stored_parts(wave, folder, tells=tells).parameters)

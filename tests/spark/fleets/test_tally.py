@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from model.analyses.fleets.fleet import Stage
+from model.analyses.fleets.fleet import StagedCluster
 from model.analyses.fleets.scenarios import FleetScenario
-from model.analyses.fleets.tally import Before, Downtime, Lasted, Moment, Tally, lasted
+from model.analyses.fleets.tally import Before, BurstMoment, BurstTally, Downtime, Lasted, lasted
 from model.cluster.ids import TopicPartition
 from model.cluster.records import PartitionState
 from model.drills.drill import Burst
@@ -53,8 +53,8 @@ def burst(
     return Burst(rows, ended, leaderless or {}, from_us, rest_us)
 
 
-def tally(*bursts: Burst) -> Tally:
-    found = Tally(BEFORE)
+def tally(*bursts: Burst) -> BurstTally:
+    found = BurstTally(BEFORE)
     for each in bursts:
         found = found.with_burst(each)
     return found
@@ -76,7 +76,7 @@ def test_whoever_was_short_or_offline_before_is_not_counted() -> None:
 def test_each_stretch_is_counted_with_its_length_and_the_longest_of_them_is_known() -> None:
     found = tally(burst(ended=(Outage(T, 2, 8), Outage(T, 10, 11), Outage(U, 3, 5))))
     assert found.leaderless_sums == {(0, 0): Lasted(3, 9_000, 6_000)} == found.refused_sums
-    assert (found.leaderless, found.refused, found.first_leaderless) == ({T, U}, {T, U}, Moment(0, 2_000))
+    assert (found.leaderless, found.refused, found.first_leaderless) == ({T, U}, {T, U}, BurstMoment(0, 2_000))
 
 
 def test_what_ends_at_the_moment_at_which_it_began_is_no_stretch_though_the_leader_was_lost() -> None:
@@ -112,7 +112,7 @@ def test_what_lasts_into_the_next_burst_goes_on_there() -> None:
         assert after.leaderless_sums == {(0, 1): Lasted(1, -14_000, -14_000), (1, 1): Lasted(1, 1_000, 1_000)}
         assert after.refused_sums == {(0, 1): Lasted(2, -21_000, -7_000)}
         assert (after.leaderless, after.refused) == ({T, U}, {T, U})
-        assert after.first_leaderless == before.first_leaderless == Moment(0, 15_000)
+        assert after.first_leaderless == before.first_leaderless == BurstMoment(0, 15_000)
 
 
 def test_what_goes_on_for_good_is_counted_until_all_is_over() -> None:
@@ -154,16 +154,16 @@ def test_a_broker_is_down_until_it_is_started(fallen: AnyRow) -> None:
     )
     before = tally(first)
     assert before.with_burst(second).down == [
-        Downtime(2, Moment(0, 1_000)),
-        Downtime(3, Moment(0, 4_000), Moment(1, 1_000)),
-        Downtime(3, Moment(1, 2_000), Moment(1, 5_000)),
+        Downtime(2, BurstMoment(0, 1_000)),
+        Downtime(3, BurstMoment(0, 4_000), BurstMoment(1, 1_000)),
+        Downtime(3, BurstMoment(1, 2_000), BurstMoment(1, 5_000)),
     ]
-    assert before.down == [Downtime(2, Moment(0, 1_000)), Downtime(3, Moment(0, 4_000))]
+    assert before.down == [Downtime(2, BurstMoment(0, 1_000)), Downtime(3, BurstMoment(0, 4_000))]
 
 
 def test_who_falls_twice_comes_back_as_who_fell_first() -> None:
     found = tally(burst(BrokerCrashed(1.0, 2), BrokerCrashed(2.0, 2), BrokerBooted(3.0, 2)))
-    assert found.down == [Downtime(2, Moment(0, 1_000), Moment(0, 3_000)), Downtime(2, Moment(0, 2_000))]
+    assert found.down == [Downtime(2, BurstMoment(0, 1_000), BurstMoment(0, 3_000)), Downtime(2, BurstMoment(0, 2_000))]
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ def test_who_falls_twice_comes_back_as_who_fell_first() -> None:
 )
 def test_a_row_is_that_of_the_drill_however_it_is_played(acts: tuple[Act, ...]) -> None:
     one = FleetScenario("random", of_acts(acts), 3, "")
-    assert Stage(SPREAD).play(7, one) == plain_row(SPREAD, 7, one)
+    assert StagedCluster(SPREAD).play(7, one) == plain_row(SPREAD, 7, one)

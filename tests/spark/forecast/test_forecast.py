@@ -18,7 +18,7 @@ from model.analyses.forecast.forecast import (
     FORECAST,
     UNIT,
     ForecastParameters,
-    Tally,
+    UnitSums,
     arrays_of_variants,
     together,
     waves,
@@ -36,7 +36,7 @@ from tests.tui.data.asked import ENTRIES
 from tui.app import analysis_choices
 from tui.engine.analysis_service import AnalysisService
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Memory, loaded, shown
+from tui.engine.listing import AnswerMemo, loaded, shown
 from tui.engine.messages import STOPPABLE
 from tui.engine.queries import ForecastActionList, ForecastCauseList, ForecastTopicList
 from tui.engine.questions import ForecastQuestion
@@ -80,7 +80,7 @@ def made(*images: ClusterImage, assumed: Assumptions = OFTEN) -> tuple[list[Clus
     return [cluster_of(image, assumed, brokers, topics_of(images[0])) for image in images], len(brokers)
 
 
-def played(*images: ClusterImage, histories: int = 300, seed: int = 5) -> Tally:
+def played(*images: ClusterImage, histories: int = 300, seed: int = 5) -> UnitSums:
     variants, brokers = made(*images)
     return run_here(FORECAST, arrays_of_variants(variants), parameters(variants, brokers, histories, seed=seed))
 
@@ -156,7 +156,7 @@ async def test_the_screen_has_the_same_rows_where_spark_is_forced() -> None:
         for query in (ForecastTopicList, ForecastCauseList, ForecastActionList):
             page = loaded(ENTRIES[query].page)
             one, other = (
-                shown(page, look, query(question=each, width=200, count=99), 0, Memory())
+                shown(page, look, query(question=each, width=200, count=99), 0, AnswerMemo())
                 for each, look in zip(asked, looks, strict=True)
             )
             assert one == other and isinstance(one, Window) and one.rows
@@ -179,7 +179,7 @@ def test_what_changes_nothing_makes_no_difference_in_any_history() -> None:
 def test_a_broker_without_partitions_changes_no_figure() -> None:
     calm = OFTEN.with_rate("maintenance.per_y", 0).with_rate("rack.mtbf_h", 1e11)
     variants, brokers = made(SIX, SEVEN, assumed=calm)
-    tally: Tally = run_here(FORECAST, arrays_of_variants(variants), parameters(variants, brokers, 300))
+    tally: UnitSums = run_here(FORECAST, arrays_of_variants(variants), parameters(variants, brokers, 300))
     assert (tally.arrays()["totals"][:, 0] == tally.arrays()["totals"][:, 1]).all()
 
 
@@ -200,7 +200,7 @@ def test_stretches_add_up_to_the_history_that_they_are_of() -> None:
 def test_the_worst_moments_are_of_the_worst_years_and_can_be_played_on_a_copy() -> None:
     playing = Playing([SIX], OFTEN, YEAR_MS, seed=5)
     variants = [playing.cluster(SIX, OFTEN)]
-    tally: Tally = run_here(FORECAST, arrays_of_variants(variants), playing.parameters(variants, 0, UNIT + 300))
+    tally: UnitSums = run_here(FORECAST, arrays_of_variants(variants), playing.parameters(variants, 0, UNIT + 300))
     both = tally.arrays()["totals"][:, 0, :2].sum(axis=1)
     moments = playing.moments(tally, variants)
     worst = (first + np.argsort(-both[first : first + UNIT])[:4] for first in (0, UNIT))

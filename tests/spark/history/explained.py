@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from model.analyses.analysis import Arrays
-from model.analyses.history.history import FILE, History, Scan
+from model.analyses.history.history import FILE, HistoryAnalysis, HistoryTask
 from model.analyses.history.results import HistoryParameters
 from model.analyses.history.tables import HistoryTables
 
 
-class Explained(History):
+class Explained(HistoryAnalysis):
     """`names` of its tables are plans, then a text for each scan: kinds, files and columns of the rows handed over."""
 
     name = "tests.spark.history.explained:EXPLAINED"
 
-    def kernel_of_rows(self, scan: Scan, batches: Iterable[Any], parameters: HistoryParameters) -> Arrays:
+    def kernel_of_rows(self, scan: HistoryTask, batches: Iterable[Any], parameters: HistoryParameters) -> Arrays:
         kinds: set[str] = set()
         files: set[str] = set()
         columns: list[str] = []

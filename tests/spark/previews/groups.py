@@ -16,7 +16,7 @@ from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage
 from model.cluster.image_parts import Member as Registered
 from model.cluster.topic_image import blank_topic
 from model.consumers.assignors.assignment import AssignedCase
-from model.consumers.assignors.case import Case, CaseMember
+from model.consumers.assignors.case import AssignmentCase, CaseMember
 from model.consumers.assignors.strategies import STRATEGIES, assign
 from model.consumers.ownership import threads_of
 
@@ -79,7 +79,7 @@ def _groups(draw: st.DrawFn, name: str, counts: Mapping[str, int], kind: str) ->
     )
 
 
-def case_of(image: ClusterImage, group: GroupImage, change: GroupChange = NOTHING) -> Case:
+def case_of(image: ClusterImage, group: GroupImage, change: GroupChange = NOTHING) -> AssignmentCase:
     """The group after a change, with names: every consumer thread is a member of its own."""
     consumers = [name for place, name in enumerate(sorted(group.members, key=_order)) if place != change.leaves]
     counts = {name: len(topic) for name, topic in image.topics.items()}
@@ -101,7 +101,7 @@ def case_of(image: ClusterImage, group: GroupImage, change: GroupChange = NOTHIN
         fallback = next((each.topics for each in everybody), used)
         usual = max(dict.fromkeys(lists), key=lists.count, default=fallback)
         members |= {name: CaseMember(topics=list(usual)) for name in newcomers(change.joins)}
-    return Case(topics=counts, members=dict(sorted(members.items(), key=lambda each: _order(each[0]))))
+    return AssignmentCase(topics=counts, members=dict(sorted(members.items(), key=lambda each: _order(each[0]))))
 
 
 def assigned(image: ClusterImage, group: GroupImage, strategy: str, change: GroupChange = NOTHING) -> AssignedCase:

@@ -16,7 +16,7 @@ from model.analyses.previews import kernel
 from model.analyses.previews.alike_groups import DEALS, StagedArrays, are_alike, cases_of, inhabited
 from model.analyses.previews.changed_group import NOTHING, STAYS, GroupChange, StagedGroup, changed
 from model.analyses.previews.figures import UNKNOWN, decided
-from model.analyses.previews.group_arrays import GroupRead, Staged, stage, staged
+from model.analyses.previews.group_arrays import PreviewedGroup, Staged, stage, staged
 from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.result import GroupNames, PreviewParameters
 from model.consumers.assignors.group import NOBODY, Ints
@@ -39,13 +39,13 @@ def _estate(seed: int, groups: int, most_members: int, most_partitions: int) -> 
     return staged(reads, counts, {}), [_change(dice, sorted(set(read.consumer_of))) for read in reads]
 
 
-def _alike(dice: random.Random, key: str, size: int, counts: Mapping[str, int]) -> GroupRead:
+def _alike(dice: random.Random, key: str, size: int, counts: Mapping[str, int]) -> PreviewedGroup:
     topics = in_name_order([*dice.sample(TOPICS, dice.randint(1, len(TOPICS))), *dice.sample(GONE, dice.randint(0, 2))])
     members = in_name_order({"".join(dice.choices("abAZ09-_ä", k=dice.randint(1, 8))) for _ in range(size)})
     places, partitions = range(len(members)), sum(counts.get(topic, 0) for topic in topics)
     favoured = dice.choices([NOBODY, *places], k=3)  # so that some have too much
     anybody = [NOBODY, *places, *favoured * dice.randint(0, size)]
-    return GroupRead(
+    return PreviewedGroup(
         names=GroupNames(key, "", "", None, tuple(topics), tuple(members), (*members, "idle"), partitions, None),
         subscriptions=[range(len(topics))],
         subscription_of=[0] * len(members),

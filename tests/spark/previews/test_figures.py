@@ -16,7 +16,7 @@ from model.analyses.previews.group_arrays import Staged, stage
 from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import (
-    Figures,
+    AssignmentFigures,
     GroupPreview,
     Leave,
     PreviewParameters,
@@ -42,13 +42,13 @@ def previewed(staged: Staged, parameters: PreviewParameters) -> Sequence[GroupPr
     return analysis.run_here(PREVIEWS, staged.arrays, parameters).groups
 
 
-def figures_of(outcome: AssignedCase, image: ClusterImage, group: GroupImage) -> Figures:
+def figures_of(outcome: AssignedCase, image: ClusterImage, group: GroupImage) -> AssignmentFigures:
     """Counted partition by partition."""
     assignment, members = outcome.assignment, outcome.named.members
     owned = outcome.named.lists(assignment.target)
     lag = [known for name in members if (known := lag_of(owned[name], image, group)) is not None]
     sizes = [len(owned[name]) for name in members]
-    return Figures(
+    return AssignmentFigures(
         members=len(members),
         idle=sizes.count(0),
         partitions_min=min(sizes, default=0),
@@ -188,7 +188,7 @@ def test_nobody_in_a_group_or_no_group_at_all() -> None:
     image = cluster({"t": 4}, [empty], {TopicPartition("t", 0): 5})
     (preview,) = previewed(stage(image), PreviewParameters(("range",), each_leaves=True, join=2))
     (strategy,) = preview.strategies
-    assert strategy.rebalanced == Figures(0, 0, 0, 0, None, None, 0, 0, 0, 4)
-    assert strategy.joined == Figures(2, 0, 2, 2, 0, 2, 0, 0, 0, 0)
+    assert strategy.rebalanced == AssignmentFigures(0, 0, 0, 0, None, None, 0, 0, 0, 4)
+    assert strategy.joined == AssignmentFigures(2, 0, 2, 2, 0, 2, 0, 0, 0, 0)
     assert strategy.worst_leave is None
     assert previewed(stage(cluster({}, [])), PreviewParameters(each_leaves=True)) == ()

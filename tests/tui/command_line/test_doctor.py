@@ -17,7 +17,7 @@ from tui.cli.doctor_programs import (
     FAMILIES,
     INSTALL,
     PACKAGES,
-    Fact,
+    DoctorFact,
     Look,
     Machine,
     facts_for_tests,
@@ -30,7 +30,7 @@ NO_PROGRAMS = {"PATH": os.devnull}
 DEBIAN = {"ID": "debian", "VERSION_ID": "12"}
 
 
-def facts(look: Look, environment: Mapping[str, str] = NO_PROGRAMS, **machine: object) -> dict[str, Fact]:
+def facts(look: Look, environment: Mapping[str, str] = NO_PROGRAMS, **machine: object) -> dict[str, DoctorFact]:
     """By name."""
     return {fact.name: fact for fact in look(Machine(environment, **{"release": DEBIAN, **machine}))}  # pyright: ignore
 

@@ -9,15 +9,15 @@ import pytest
 
 from model.sandbox.messages import SandboxOptions
 from tui.app.app import Ended
-from tui.cli.open import Start, remembering
+from tui.cli.open import RunStart, remembering
 from tui.engine.messages import Opening
 from tui.engine.view_state import ViewState
 
 SANDBOX = Opening()
-BLANK = Start(theme="", folder=None, is_fresh=False)
+BLANK = RunStart(theme="", folder=None, is_fresh=False)
 
 
-def begins_with_tour(opening: Opening, start: Start, *, tour: bool = True, toured: bool = False) -> bool:
+def begins_with_tour(opening: Opening, start: RunStart, *, tour: bool = True, toured: bool = False) -> bool:
     """Whether a run is begun with it; `toured`: it is then taken or ended."""
     begun: list[bool] = []
 
@@ -30,11 +30,11 @@ def begins_with_tour(opening: Opening, start: Start, *, tour: bool = True, toure
 
 
 @pytest.fixture
-def first(tmp_path: Path) -> Start:
+def first(tmp_path: Path) -> RunStart:
     return replace(BLANK, folder=tmp_path / "state")
 
 
-def test_the_first_runs_on_a_sandbox_until_it_was_taken_or_ended(first: Start) -> None:
+def test_the_first_runs_on_a_sandbox_until_it_was_taken_or_ended(first: RunStart) -> None:
     assert begins_with_tour(SANDBOX, first)
     assert begins_with_tour(SANDBOX, first, toured=True)
     assert not begins_with_tour(SANDBOX, first)
@@ -49,11 +49,11 @@ def test_the_first_runs_on_a_sandbox_until_it_was_taken_or_ended(first: Start) -
         Opening(sandbox=SandboxOptions(scenario="drill.toml")),
     ],
 )
-def test_nothing_but_a_sandbox_that_the_operator_breaks_has_one(opening: Opening, first: Start) -> None:
+def test_nothing_but_a_sandbox_that_the_operator_breaks_has_one(opening: Opening, first: RunStart) -> None:
     assert not begins_with_tour(opening, first)
 
 
-def test_none_where_it_could_not_be_remembered_or_nobody_wants_it(first: Start) -> None:
+def test_none_where_it_could_not_be_remembered_or_nobody_wants_it(first: RunStart) -> None:
     assert not begins_with_tour(SANDBOX, BLANK)
     assert not begins_with_tour(SANDBOX, replace(first, is_fresh=True))
     assert not begins_with_tour(SANDBOX, first, tour=False)

@@ -8,7 +8,7 @@ import pytest
 
 from model.hosts.zookeeper.settings import ReadLimits
 from model.sources.source import Progress, Sink, SourceError, SourceStatus
-from tui.cli.output import IN_ALL, SAID_AFTER_S, Waiting
+from tui.cli.output import IN_ALL, SAID_AFTER_S, WaitIndicator
 from tui.engine.messages import Opening, Patience
 
 BEGUN_S = 1_000.0
@@ -35,7 +35,7 @@ class Clocked:
     def __init__(self, timeout_s: float = 60.0, limits: ReadLimits | None = None) -> None:
         self.source, self.now_s = Slow(), BEGUN_S
         opening = Opening(patience=Patience(timeout_s, BEGUN_S), limits=limits or ReadLimits())
-        self.waiting = Waiting(self.source, opening, lambda: self.now_s)
+        self.waiting = WaitIndicator(self.source, opening, lambda: self.now_s)
         self.waiting.look()
 
     def after(self, seconds: float, **told: object) -> None:
@@ -104,7 +104,7 @@ def test_what_is_asked_for_slowly_may_come_slowly() -> None:
 
 def test_the_time_before_the_source_was_opened_counts() -> None:
     opening = Opening(patience=Patience(60.0, BEGUN_S))
-    waiting = Waiting(Slow(), opening, lambda: BEGUN_S + 60.0)
+    waiting = WaitIndicator(Slow(), opening, lambda: BEGUN_S + 60.0)
     with pytest.raises(SourceError, match="nothing new for 60 s"):
         waiting.look()
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from model.sandbox.messages import SandboxState
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
-from tui.engine.listing import Memory, loaded, shown
+from tui.engine.listing import AnswerMemo, loaded, shown
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery
 from tui.engine.registry import REGISTRY
 from tui.engine.router import Entry, Router, Services
@@ -39,16 +39,16 @@ def text_query(name: str, **fields: Any) -> Any:
     return kind(**{field: value for field, value in fields.items() if field in kind.__struct_fields__})
 
 
-def rows_shown(source: object, query: ListQuery, now_ms: int = NOW_MS, memory: Memory | None = None) -> Window:
+def rows_shown(source: object, query: ListQuery, now_ms: int = NOW_MS, memory: AnswerMemo | None = None) -> Window:
     """What the list's page shows."""
-    answer = shown(loaded(ENTRIES[type(query)].page), source, query, now_ms, memory or Memory())
+    answer = shown(loaded(ENTRIES[type(query)].page), source, query, now_ms, memory or AnswerMemo())
     assert isinstance(answer, Window)
     return answer
 
 
-def text_shown(source: object, query: TextQuery, now_ms: int = NOW_MS, memory: Memory | None = None) -> TextAnswer:
+def text_shown(source: object, query: TextQuery, now_ms: int = NOW_MS, memory: AnswerMemo | None = None) -> TextAnswer:
     """What the text's page says."""
-    answer = shown(loaded(ENTRIES[type(query)].page), source, query, now_ms, memory or Memory())
+    answer = shown(loaded(ENTRIES[type(query)].page), source, query, now_ms, memory or AnswerMemo())
     assert isinstance(answer, TextAnswer)
     return answer
 

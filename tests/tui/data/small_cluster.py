@@ -10,6 +10,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.records import (
     BrokerRegistered,
     ClusterIdentified,
+    ClusterRecord,
     ConfigChanged,
     ControllerElected,
     ControllerEpochChanged,
@@ -18,7 +19,6 @@ from model.cluster.records import (
     PartitionClaimed,
     PartitionState,
     PartitionStatesWritten,
-    Record,
     TopicAssigned,
 )
 from model.sources.feed import Moment
@@ -39,7 +39,7 @@ def state(partition: int, leader: int, isr: tuple[int, ...], epoch: int) -> Part
     )
 
 
-def small_image(*more: Record) -> ClusterImage:
+def small_image(*more: ClusterRecord) -> ClusterImage:
     """Topics orders and payments on brokers 1 to 6, group billing; `more` comes on top."""
     registered = [
         BrokerRegistered(
@@ -51,7 +51,7 @@ def small_image(*more: Record) -> ClusterImage:
         )
         for broker in LIVE
     ]
-    records: list[Record] = [
+    records: list[ClusterRecord] = [
         *registered,
         ControllerElected(broker=4, since_ms=WRITTEN_MS),
         ControllerEpochChanged(epoch=118),
@@ -75,7 +75,7 @@ def small_image(*more: Record) -> ClusterImage:
     )
 
 
-def billing() -> list[Record]:
+def billing() -> list[ClusterRecord]:
     """A group with an idle thread, a dead owner and partitions nobody owns."""
     owners = {
         ("orders", 2): "billing-a-77-0",

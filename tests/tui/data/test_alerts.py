@@ -11,7 +11,7 @@ from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, small_image
 from tui.engine.cluster.findings import MOST_RAISED, NOTICES_APART_MS, Alerts, findings_window
 from tui.engine.cluster.queries import FindingList
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 
 IMAGE = small_image()
 
@@ -124,7 +124,7 @@ def test_an_error_that_comes_up_with_the_end_of_what_was_asked_for_does_not_take
 
 
 def test_what_is_acknowledged_stays_listed_quieter_and_uncounted_until_it_changes() -> None:
-    alerts, memory = Alerts(), Memory()
+    alerts, memory = Alerts(), AnswerMemo()
     now = moment(A, B, WARNING)
     alerts.take(now)
     assert alerts.acknowledge("offline/b", now.findings.found).startswith("b: acknowledged until it changes")

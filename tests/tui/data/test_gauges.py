@@ -22,7 +22,7 @@ from model.sources.timeline import Timeline
 from tests.model.cluster.build import brokers, image, state, topic
 from tests.model.recordings.lives import START_MS, life, record
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, small_image
-from tui.engine.cluster.gauges import MOST_SAMPLES, RECENT, SAMPLE_MS, Counts, Gauges, counts_of
+from tui.engine.cluster.gauges import MOST_SAMPLES, RECENT, SAMPLE_MS, Gauges, HealthCounts, counts_of
 from tui.engine.history.past_service import PastService
 from tui.engine.messages import TimeQuery
 
@@ -54,7 +54,7 @@ def told_of(values: tuple[float, ...]) -> list[float]:
 
 
 def test_what_is_counted_is_what_the_findings_say() -> None:
-    assert counts_of(IMAGE, find(IMAGE)) == Counts(
+    assert counts_of(IMAGE, find(IMAGE)) == HealthCounts(
         offline=2, under_min_isr=0, under_replicated=2, off_preferred=1, moving=1
     )
 
@@ -115,7 +115,7 @@ def test_a_sample_has_the_most_of_its_ten_seconds(steps: list[tuple[int, int | N
         at_ms += after_ms
         held = offline
         levels.setdefault(at_ms // SAMPLE_MS, []).append(held)
-        gauges = gauges.counted(at_ms, IMAGE, None if offline is None else Counts(offline=offline))
+        gauges = gauges.counted(at_ms, IMAGE, None if offline is None else HealthCounts(offline=offline))
     last = (at_ms + later_ms) // SAMPLE_MS
     expected = [
         max((level for level in levels.get(number, [held] if number > at_ms // SAMPLE_MS else []) if level is not None),
@@ -128,8 +128,8 @@ def test_a_sample_has_the_most_of_its_ten_seconds(steps: list[tuple[int, int | N
 def test_no_more_is_kept_than_hours() -> None:
     gauges = Gauges()
     for number in range(MOST_SAMPLES + 5):
-        gauges = gauges.counted(BEGUN_MS + number * SAMPLE_MS, IMAGE, Counts(number))
-    assert len(gauges.samples) == MOST_SAMPLES and gauges.samples[-1].counts == Counts(MOST_SAMPLES + 4)
+        gauges = gauges.counted(BEGUN_MS + number * SAMPLE_MS, IMAGE, HealthCounts(number))
+    assert len(gauges.samples) == MOST_SAMPLES and gauges.samples[-1].counts == HealthCounts(MOST_SAMPLES + 4)
     assert len({id(sample.lags) for sample in gauges.samples}) == 1, "lags that did not change are counted once"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from model.hosts.child_process import Answered, Told, frame, raw
+from model.hosts.child_process import NewsMessage, QuestionAnswered, frame, raw
 from tests.tui.data.pulses import Pulses
 from tui.engine.cluster.queries import BrokerList
 from tui.engine.history.queries import SaveSnapshot
@@ -64,7 +64,7 @@ async def test_what_was_asked_before_the_end_is_answered_by_the_end() -> None:
 
 
 async def test_a_reason_given_by_the_process_itself_is_the_last_word() -> None:
-    refused = frame(Told(raw(Pulse(0, HeaderFacts(), fatal="no such host"))))
+    refused = frame(NewsMessage(raw(Pulse(0, HeaderFacts(), fatal="no such host"))))
     async with link_to(f"sent({refused!r}); sys.exit('something else')") as (link, pulses):
         await pulses.until(lambda pulse: pulse.seq == -1)
         assert {pulse.fatal for pulse in pulses.heard} == {"no such host"}
@@ -73,7 +73,7 @@ async def test_a_reason_given_by_the_process_itself_is_the_last_word() -> None:
 
 
 async def test_one_failed_answer_is_not_the_end() -> None:
-    answers = [frame(Answered(1, failure="a defect")), frame(Answered(2, failure="another"))]
+    answers = [frame(QuestionAnswered(1, failure="a defect")), frame(QuestionAnswered(2, failure="another"))]
     async with link_to(f"sent({answers[1] + answers[0]!r}); time.sleep(60)") as (link, pulses):
         said = await asyncio.gather(link.rows(BROKERS), link.rows(BROKERS), return_exceptions=True)
         assert [str(error) for error in said] == ["a defect", "another"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.cluster.image_parts import KraftMetadata
-from model.cluster.records import GenerationRecognised, MetadataDescribed, Record
+from model.cluster.records import ClusterRecord, GenerationRecognised, MetadataDescribed
 from model.sources.feed import Feed, Moment
 from model.sources.metadata_tree import TreeNode, TreeReader
 from model.sources.zookeeper.browser import Witness
@@ -16,7 +16,7 @@ KRAFT = GenerationRecognised(generation="kraft")
 LOGGED = MetadataDescribed(metadata=KraftMetadata({"metadata.version": 25}))
 
 
-def moment(*records: Record) -> Moment:
+def moment(*records: ClusterRecord) -> Moment:
     provenance = Provenance("kafka://b1:9092", 1, 1, complete=True, asks_brokers=True)
     return Moment(1, ClusterDelta(EMPTY).replay_all((KRAFT, *records)).apply(provenance), relisted=True)
 

@@ -7,17 +7,17 @@ import msgspec
 from model.cluster.cluster_image import EMPTY
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
-from tui.engine.service import LONGEST_S, MINUTES_MS, PULSE_S, SECONDS_MS, Pace, is_news
+from tui.engine.service import LONGEST_S, MINUTES_MS, PULSE_S, SECONDS_MS, PulsePace, is_news
 
 BEGUN_MS = 1_700_000_000_000
 
 
-def steadiness(pace: Pace, *times_ms: int) -> list[bool]:
+def steadiness(pace: PulsePace, *times_ms: int) -> list[bool]:
     return [pace.is_steady(BEGUN_MS + time_ms) for time_ms in times_ms]
 
 
 def test_what_changed_is_told_once_and_at_once() -> None:
-    pace = Pace()
+    pace = PulsePace()
     assert steadiness(pace, 0, 100) == [False, True]
     pace.hear()
     pace.hear()
@@ -25,7 +25,7 @@ def test_what_changed_is_told_once_and_at_once() -> None:
 
 
 def test_ages_in_seconds_are_drawn_every_second_and_ages_in_minutes_every_thirty() -> None:
-    pace = Pace()
+    pace = PulsePace()
     assert steadiness(pace, 0, SECONDS_MS - 1, SECONDS_MS, 2 * SECONDS_MS - 1, 2 * SECONDS_MS) == [
         *(False, True, False, True, False)
     ]
@@ -50,6 +50,6 @@ def test_that_a_source_was_heard_of_again_or_reads_on_is_no_news() -> None:
 
 
 def test_the_process_rests_longer_than_it_works_but_not_for_ever() -> None:
-    assert Pace.pause_s(0.001) == PULSE_S
-    assert Pace.pause_s(0.1) == 0.4
-    assert Pace.pause_s(10) == LONGEST_S
+    assert PulsePace.pause_s(0.001) == PULSE_S
+    assert PulsePace.pause_s(0.1) == 0.4
+    assert PulsePace.pause_s(10) == LONGEST_S

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from tests.model.cluster.build import image as image_of
 from tests.model.cluster.strategies import histories, images
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.partitions.rows import partitions_window
 from tui.engine.partitions.table import STATES, PartitionTable, isr_of, partition_table, replicas_of
 from tui.engine.queries import PartitionList
@@ -77,7 +77,7 @@ def test_windows_are_slices_of_the_list_that_a_plain_reading_gives(
     elif reverse:
         rows.reverse()
     asked = PartitionList(first=first, count=count, filter=part, sort=sort, reverse=reverse)
-    window = partitions_window(moment_of(image), asked, NOW_MS, Memory())
+    window = partitions_window(moment_of(image), asked, NOW_MS, AnswerMemo())
     start = max(0, min(first, len(rows) - count))
     assert window.first == start
     assert window.total == len(rows)
@@ -125,7 +125,7 @@ def labels_nearby(table: PartitionTable) -> list[str]:
 
 
 @given(images, histories)
-def test_a_table_made_from_the_one_before_is_as_one_made_anew(image: ClusterImage, told: list[Record]):
+def test_a_table_made_from_the_one_before_is_as_one_made_anew(image: ClusterImage, told: list[ClusterRecord]):
     table = partition_table(image)
     facts = ("topics", "starts", "brokers", "isr_width", "replicas_width", "widest_name", "around")
     for record in told:

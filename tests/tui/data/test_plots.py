@@ -11,7 +11,7 @@ from model.cluster.records import BrokerRegistered
 from tests.model.cluster.build import brokers, image, topic
 from tests.tui.data.small_cluster import moment_of, small_image
 from tui.engine.cluster.queries import BrokerPlot
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.plots import SIGNS, grouped_bars, plot_text
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -19,7 +19,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 def drawn(whole: ClusterImage, width: int, height: int, view: str = "mono") -> list[str]:
     query = BrokerPlot(mono=view == "mono", width=width, height=height)
-    return plot_text(moment_of(whole), query, 0, Memory()).ansi.splitlines()
+    return plot_text(moment_of(whole), query, 0, AnswerMemo()).ansi.splitlines()
 
 
 def test_leaders_stand_within_replicas():

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from kazoo.security import make_digest_acl
 
-from model.hosts.child_process import Asked, frame, raw
+from model.hosts.child_process import QuestionAsked, frame, raw
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.demo_tree import demo_tree
 from tests.harness.waiting import eventually
@@ -138,7 +138,7 @@ def test_it_ends_while_the_server_does_not_answer(own_zookeeper: EmbeddedZooKeep
         while b"live" not in process.stdout.read(65536):
             pass
         own_zookeeper.pause()
-        process.stdin.write(frame(Asked(1, raw(ZnodeList(opened=("/",))))))
+        process.stdin.write(frame(QuestionAsked(1, raw(ZnodeList(opened=("/",))))))
         process.stdin.close()
         assert process.wait(10) == 0
         own_zookeeper.resume()

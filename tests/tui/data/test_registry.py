@@ -15,7 +15,7 @@ from model.sources.source import COSTLY
 from tests.tui.data.asked import ENTRIES, router
 from tui.engine.filters import Texts
 from tui.engine.listing import Listing, loaded, place_in
-from tui.engine.messages import ListQuery, Query, TextQuery, TimedList, TimeQuery, Wish
+from tui.engine.messages import ActionRequest, ListQuery, Query, TextQuery, TimedList, TimeQuery
 from tui.engine.registry import REGISTRY
 from tui.engine.router import Entry, Router, queries_of
 from tui.engine.rows import Column, Row, Window, line
@@ -67,7 +67,7 @@ def _below(kind: type[Any]) -> set[type[Any]]:
 
 def test_every_query_of_the_engine_has_one_row() -> None:
     named = {each for kind in (ListQuery, TextQuery) for each in _below(kind) if each.name}
-    known = {each for each in named | _below(Wish) | {TimeQuery} if each.__module__.startswith("tui.engine.")}
+    known = {each for each in named | _below(ActionRequest) | {TimeQuery} if each.__module__.startswith("tui.engine.")}
     assert {*ENTRIES} == known and len(REGISTRY) == len(ENTRIES)
     for kind in (ListQuery, TextQuery):
         names = [each.name for each in ENTRIES if issubclass(each, kind)]
@@ -82,7 +82,7 @@ def test_a_row_is_whole(entry: Entry) -> None:
     assert "at" in entry.query.__struct_fields__ or entry.by not in follows_time
 
 
-@given(st.sampled_from([each for each in ENTRIES if not issubclass(each, Wish | TimeQuery)]), st.text())
+@given(st.sampled_from([each for each in ENTRIES if not issubclass(each, ActionRequest | TimeQuery)]), st.text())
 def test_every_query_travels(kind: type[Any], key: str) -> None:
     query: Query = kind(key=key)
     assert sent(query) == query

@@ -13,7 +13,7 @@ import pytest
 from model.cluster.cluster_image import Provenance
 from model.cluster.snapshot_file import write_snapshot
 from model.sandbox.embedded_zookeeper import ZnodeSession
-from model.sources.source import Batch, Sink, SourceStatus
+from model.sources.source import FactBatch, Sink, SourceStatus
 from model.zookeeper import Create, SetData
 from tests.demo_tree import demo_tree
 from tests.harness.near_link import NearLink
@@ -107,7 +107,7 @@ async def test_a_source_that_ends_before_it_knew_anything_ends_the_program(phase
 async def test_a_source_that_ends_later_leaves_its_last_image() -> None:
     source = ByHand()
     async with following(DataService(source)) as (_, pulses):
-        source.sink.take(Batch((), zxid=1, time_ms=2, listing=True))
+        source.sink.take(FactBatch((), zxid=1, time_ms=2, listing=True))
         source.sink.report(SourceStatus("closed", reason="zk://a: the session is gone"))
         pulse = await pulses.until(lambda pulse: pulse.header.phase == "closed")
         assert (pulse.fatal, pulse.header.reason) == ("", "zk://a: the session is gone")
@@ -132,7 +132,7 @@ async def test_that_a_source_lives_is_told_now_and_then_and_that_it_is_late_at_o
     source, times = ByHand(), [1_000_000]
     image = Provenance(source="by hand", zxid=1, time_ms=times[0], complete=True)
     async with following(DataService(source, now_ms=lambda: times[0])) as (_, pulses):
-        source.sink.take(Batch((), image.zxid, image.time_ms, listing=True))
+        source.sink.take(FactBatch((), image.zxid, image.time_ms, listing=True))
         source.sink.report(SourceStatus("live", verified_ms=times[0]))
         told = await pulses.until(live)
         assert told.header.rests_ms > 0

@@ -15,12 +15,12 @@ from model.hosts import child_process as link
 from tui.engine.cluster.queries import BrokerList
 from tui.engine.messages import HeaderFacts, Pulse
 
-ASKED = msgspec.msgpack.Decoder(link.Asked)
-TOLD = msgspec.msgpack.Decoder(link.Answered | link.Told)
+ASKED = msgspec.msgpack.Decoder(link.QuestionAsked)
+TOLD = msgspec.msgpack.Decoder(link.QuestionAnswered | link.NewsMessage)
 
 queries = st.builds(BrokerList, filter=st.text(), key=st.text())
-asked = st.builds(link.Asked, st.integers(0, 2**31), queries.map(link.raw))
-PULSE = link.Told(link.raw(Pulse(7, HeaderFacts(cluster="prod"))))
+asked = st.builds(link.QuestionAsked, st.integers(0, 2**31), queries.map(link.raw))
+PULSE = link.NewsMessage(link.raw(Pulse(7, HeaderFacts(cluster="prod"))))
 
 
 async def heard(chunks: list[bytes], decoder: msgspec.msgpack.Decoder[Any]) -> list[object]:
@@ -35,7 +35,7 @@ async def heard(chunks: list[bytes], decoder: msgspec.msgpack.Decoder[Any]) -> l
 
 
 @given(st.lists(asked, max_size=5), st.lists(st.integers(1, 50), min_size=1))
-def test_messages_arrive_whole_however_they_are_cut(messages: list[link.Asked], sizes: list[int]) -> None:
+def test_messages_arrive_whole_however_they_are_cut(messages: list[link.QuestionAsked], sizes: list[int]) -> None:
     stream = b"".join(map(link.frame, messages))
     chunks: list[bytes] = []
     while stream:

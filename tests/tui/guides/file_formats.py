@@ -23,7 +23,7 @@ from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding
 from model.cluster.snapshot_file import write_snapshot
 from model.cluster.snapshot_format import SnapshotDocument
-from model.drills.voters import Served, Turnout
+from model.drills.voters import StillServed, Turnout
 from model.hosts import client_properties
 from model.hosts.acting.carrying_out import AuditLog, WriteOutcome
 from model.hosts.acting.reassigning import JournalFile
@@ -33,7 +33,7 @@ from model.planning import documents as plan_document
 from model.recordings.format import SCHEMA, PartHeader
 from model.sandbox import scenario
 from model.sandbox.messages import SandboxReady
-from model.sandbox.scenario import ScenarioOutcome
+from model.sandbox.scenario import SandboxOutcome
 from tests.harness.command import kdrill
 from tests.model.cluster.build import brokers, consumer, image, topic
 from tui.cli.act import FORMAT as ACTED
@@ -170,7 +170,7 @@ def _written_by_hand() -> Iterator[str]:
     yield f"{', '.join(f'`{name}`' for name in scenario.OPTIONS)}."
     yield f"```text\n{(scenario.__doc__ or '').rstrip()}\n```"
     yield "What a headless run ends with, `kdrill.scenario/1`, and begins with, `kdrill.sandbox/1`:"
-    yield from _structs(ScenarioOutcome)
+    yield from _structs(SandboxOutcome)
     yield from _structs(SandboxReady)
     yield (
         "## config.toml\n\n`default`, `theme`, `notices`, `tour`, `[keys]` (action = key, or a list), and "
@@ -189,7 +189,7 @@ def _of_json() -> Iterator[str]:
         "`kdrill.drill/1` has `quorum`, where the voters are known, and without a majority `still_served`:"
     )
     yield from _structs(Turnout)
-    yield from _structs(Served)
+    yield from _structs(StillServed)
     yield "### kdrill.scan/1"
     yield from _structs(ScanResult)
     yield "### kdrill.history/1\n\n`clusters`, each of them:"

@@ -10,6 +10,7 @@ from model.cluster.image_parts import LATE_VOTER_MS, KraftMetadata, LogDir, Quor
 from model.cluster.records import (
     UNTOLD,
     BrokerLost,
+    ClusterRecord,
     ConfigChanged,
     ControllerElected,
     ControllerLost,
@@ -21,7 +22,6 @@ from model.cluster.records import (
     PreferredElectionRequested,
     QuorumDescribed,
     ReassignmentsRequested,
-    Record,
     ReplicasWentOffline,
     TopicAssigned,
     TopicDeletionRequested,
@@ -46,22 +46,22 @@ VOTERS = tuple(
 )
 
 
-def _min_isr(value: str) -> Record:
+def _min_isr(value: str) -> ClusterRecord:
     return ConfigChanged(entity="topics/orders", config={"min.insync.replicas": value})
 
 
-def _supporting(level: int, highest: Mapping[int, int]) -> Record:
+def _supporting(level: int, highest: Mapping[int, int]) -> ClusterRecord:
     """metadata.version, and the highest that each node supports."""
     supported = {node: {"metadata.version": (1, most)} for node, most in highest.items()}
     return MetadataDescribed(metadata=KraftMetadata(features={"metadata.version": level}, supported=supported))
 
 
-def _read_to(offset: int) -> list[Record]:
+def _read_to(offset: int) -> list[ClusterRecord]:
     """A group that has read so far of 5,000 records."""
     return [OffsetCommitted(group="billing", partition=FIRST, offset=offset), LogEndsRead(ends={FIRST: 5_000})]
 
 
-EXAMPLES: Mapping[str, Sequence[Record]] = {
+EXAMPLES: Mapping[str, Sequence[ClusterRecord]] = {
     "no-brokers": [],
     "no-controller": [*brokers(1), ControllerLost()],
     "controller-not-live": [*brokers(1, 2), ControllerElected(broker=7)],

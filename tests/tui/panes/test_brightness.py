@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.tui.dashboard import kdrill, opened, press, rows
-from tui.app.widgets.lists import BRIGHT, BRIGHT_S, Changes, brightened
+from tui.app.widgets.lists import BRIGHT, BRIGHT_S, RecentChanges, brightened
 from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Window
 
 STYLES = st.sampled_from(["", "dim", "cell-leader", "cell-isr"])
@@ -35,7 +35,7 @@ def window(*states: str, across: Across = NO_ACROSS) -> Window:
 
 
 def test_a_change_is_bright_for_its_time() -> None:
-    changes, now = Changes(), window("ok", "under", "ok")
+    changes, now = RecentChanges(), window("ok", "under", "ok")
     assert changes.learn(window("ok", "ok", "ok"), now, [1], 3, now_s=5.0)
     assert [changes.seen(row).cells[0][0][1] for row in now.rows] == ["ok", BRIGHT, "ok"]
     assert changes.forget(5.0 + BRIGHT_S / 2) == set()
@@ -44,14 +44,14 @@ def test_a_change_is_bright_for_its_time() -> None:
 
 
 def test_neither_another_part_of_a_list_nor_all_of_it_is_bright() -> None:
-    changes, old = Changes(), window("ok", "ok", "ok")
+    changes, old = RecentChanges(), window("ok", "ok", "ok")
     assert not changes.learn(old, window("1", "2", "3"), [0, 1, 2], 2, now_s=0.0)
     assert not changes.learn(old, window("1", "ok", "ok", across=Across(column="b1")), [0], 3, now_s=0.0)
     assert not changes.learn(old, Window(1, 3, old.rows, old.columns), [0, 1, 2], 3, now_s=0.0)
 
 
 def test_a_row_that_changes_again_is_seen_as_it_is() -> None:
-    changes, under, ok = Changes(), window("under"), window("ok")
+    changes, under, ok = RecentChanges(), window("under"), window("ok")
     changes.learn(ok, under, [0], 1, now_s=0.0)
     changes.learn(under, window("gone"), [0], 0, now_s=0.1)
     assert changes.seen(window("gone").rows[0]).cells == window("gone").rows[0].cells

@@ -6,7 +6,7 @@ from textual.geometry import Size
 
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_lines
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed, FrameGroup
 from tui.app.theme import ThemedApp
 from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.rows import line
@@ -15,13 +15,13 @@ from tui.engine.rows import line
 class Frames(ThemedApp[None]):
     """Two frames side by side."""
 
-    CSS = "Group { layout: horizontal; }"
+    CSS = "FrameGroup { layout: horizontal; }"
 
     def compose(self) -> ComposeResult:
         first, second = TextPane(), TextPane()
         first.show([line("left")])
         second.show([line("right")])
-        yield Group(Framed("One", first, id="one"), Framed("Two", second, id="two"))
+        yield FrameGroup(Framed("One", first, id="one"), Framed("Two", second, id="two"))
 
 
 async def test_frames_are_told_apart_by_their_shape() -> None:

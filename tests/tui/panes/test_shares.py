@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from tests.tui.screen_text import screen_lines
 from tests.tui.widgets.listing import COLUMNS, row
 from tui.app.panes.frames import EDGE, Framed
-from tui.app.panes.shares import ByNeed, Claim, shares
+from tui.app.panes.shares import ByNeed, SpaceClaim, shares
 from tui.app.theme import ThemedApp
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.lists import ContentShown
@@ -15,7 +15,7 @@ from tui.engine.rows import Window
 
 CLAIMS = st.lists(
     st.builds(
-        lambda least, more, grows, rank: Claim(least, least + more, grows, rank),
+        lambda least, more, grows, rank: SpaceClaim(least, least + more, grows, rank),
         st.integers(1, 20),
         st.integers(0, 80),
         st.integers(0, 3),
@@ -27,19 +27,19 @@ CLAIMS = st.lists(
 
 
 @given(CLAIMS, st.integers(0, 240))
-def test_all_of_the_room_is_given(claims: list[Claim], room: int) -> None:
+def test_all_of_the_room_is_given(claims: list[SpaceClaim], room: int) -> None:
     assert sum(shares(room, claims)) == room
 
 
 @given(CLAIMS, st.integers(0, 240))
-def test_nobody_gets_less_than_the_least_where_that_fits(claims: list[Claim], room: int) -> None:
+def test_nobody_gets_less_than_the_least_where_that_fits(claims: list[SpaceClaim], room: int) -> None:
     given_ = shares(room, claims)
     if sum(claim.least for claim in claims) <= room:
         assert all(has >= claim.least for has, claim in zip(given_, claims, strict=True))
 
 
 @given(CLAIMS, st.integers(0, 240))
-def test_nobody_has_more_than_wanted_while_another_is_cut_off(claims: list[Claim], room: int) -> None:
+def test_nobody_has_more_than_wanted_while_another_is_cut_off(claims: list[SpaceClaim], room: int) -> None:
     given_ = shares(room, claims)
     is_cut = any(has < claim.wants for has, claim in zip(given_, claims, strict=True))
     has_spare = any(has > claim.wants for has, claim in zip(given_, claims, strict=True))
@@ -47,16 +47,16 @@ def test_nobody_has_more_than_wanted_while_another_is_cut_off(claims: list[Claim
 
 
 def test_what_is_left_over_goes_to_those_that_grow() -> None:
-    assert shares(100, [Claim(5, 20), Claim(5, 30, 1)]) == [20, 80]
-    assert shares(100, [Claim(5, 20), Claim(5, 30)]) == [45, 55]
+    assert shares(100, [SpaceClaim(5, 20), SpaceClaim(5, 30, 1)]) == [20, 80]
+    assert shares(100, [SpaceClaim(5, 20), SpaceClaim(5, 30)]) == [45, 55]
 
 
 def test_where_not_even_the_least_fits_all_give_way() -> None:
-    assert shares(10, [Claim(10, 10), Claim(10, 40)]) == [5, 5]
+    assert shares(10, [SpaceClaim(10, 10), SpaceClaim(10, 40)]) == [5, 5]
 
 
 @given(CLAIMS, st.integers(0, 240))
-def test_the_first_in_rank_are_not_cut_off_for_others(claims: list[Claim], room: int) -> None:
+def test_the_first_in_rank_are_not_cut_off_for_others(claims: list[SpaceClaim], room: int) -> None:
     if sum(claim.least for claim in claims) > room:
         return
     given_ = shares(room, claims)

@@ -15,8 +15,8 @@ from model.sandbox.messages import (
 from tests.tui.dashboard import NOW_MS
 from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse
-from tui.engine.listing import Memory
-from tui.engine.messages import SANDBOX, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.listing import AnswerMemo
+from tui.engine.messages import SANDBOX, ActionRequest, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery
 from tui.engine.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.rows import Window
 from tui.engine.sandbox.facts import Drawn
@@ -61,7 +61,7 @@ class WithStillSandbox:
     def __init__(self, link: DataLink, state: SandboxState = STATE) -> None:
         self._link = link
         self._state = state
-        self._memory = Memory()
+        self._memory = AnswerMemo()
 
     async def open(self, on_pulse: OnPulse) -> None:
         await self._link.open(on_pulse)
@@ -78,7 +78,7 @@ class WithStillSandbox:
             return text_shown(self._state, query, NOW_MS)
         return await self._link.text(query)
 
-    async def wish(self, wish: Wish) -> str:
+    async def wish(self, wish: ActionRequest) -> str:
         """What it would do; it does nothing."""
         if not isinstance(wish, SandboxWish) or wish.verb not in WISHES:
             return await self._link.wish(wish)

@@ -21,7 +21,7 @@ from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.addresses import MetadataLogName
 from model.sources.metadata_log.metadata_log_source import MetadataLogSource
-from model.sources.source import Cost
+from model.sources.source import FollowingCost
 from model.sources.zookeeper import zookeeper_source
 from tests.harness.small_demo import SMALL
 from tests.model.metadata_log.kept import QUORUM
@@ -71,7 +71,7 @@ def logs() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def costs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ZooKeeper is asked is measured, and so another figure in every run."""
-    cost = Cost(requests_per_s=0.5, received_bytes_per_s=43, sent_bytes_per_s=11, watches=1, latency_ms=3.4)
+    cost = FollowingCost(requests_per_s=0.5, received_bytes_per_s=43, sent_bytes_per_s=11, watches=1, latency_ms=3.4)
     monkeypatch.setattr(zookeeper_source, "cost_between", lambda *_: cost)
 
 

@@ -12,13 +12,13 @@ from tests.tui.data.asked import ENTRIES, router, text_query
 from tui.engine.actions import SANDBOX, holding
 from tui.engine.cluster.queries import Acknowledge
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
-from tui.engine.messages import ONLY_SHOWS, Answer, Query, StopJobs, TextAnswer, Wish
+from tui.engine.messages import ONLY_SHOWS, ActionRequest, Answer, Query, StopJobs, TextAnswer
 from tui.engine.queries import (
     ConfirmProposal,
     LogLookupList,
     LogPartitionList,
     PartitionList,
-    PartitionText,
+    PartitionTextQuery,
     ProcessList,
     SandboxWish,
     WritePlan,
@@ -101,7 +101,7 @@ def test_nothing_is_wished_of_a_sandbox(verb: str) -> None:
 
 
 def test_every_wish_is_refused_that_is_not_known_to_be_harmless() -> None:
-    wishes = {kind: entry.refused for kind, entry in ENTRIES.items() if issubclass(kind, Wish)}
+    wishes = {kind: entry.refused for kind, entry in ENTRIES.items() if issubclass(kind, ActionRequest)}
     harmless = {kind for kind, reason in wishes.items() if not reason}
     assert harmless == {Acknowledge, MarkMoment, StopJobs}
     assert {reason for kind, reason in wishes.items() if kind not in harmless} == {NO_WISH}
@@ -111,7 +111,7 @@ def test_every_wish_is_refused_that_is_not_known_to_be_harmless() -> None:
 
 def test_what_is_not_refused() -> None:
     assert refused(PartitionList()) is None
-    assert refused(PartitionText()) is None
+    assert refused(PartitionTextQuery()) is None
 
 
 def test_files_and_processes_are_not_read() -> None:

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.app.widgets.lists import Position, followed, moved, paged, resized, scrolled
+from tui.app.widgets.lists import CursorPosition, followed, moved, paged, resized, scrolled
 from tui.engine.rows import Row, Window
 
 KEYS = st.lists(st.sampled_from([f"k{number}" for number in range(40)]), unique=True, max_size=40)
@@ -21,7 +21,7 @@ STEPS = st.lists(
 )
 
 
-def window_of(keys: list[str], position: Position, page: int) -> Window:
+def window_of(keys: list[str], position: CursorPosition, page: int) -> Window:
     """What a provider sends that is asked for the rows around the viewport and for the cursor's key."""
     first = max(0, position.top - page)
     rows = tuple(Row(key, ()) for key in keys[first : first + 3 * page])
@@ -30,7 +30,7 @@ def window_of(keys: list[str], position: Position, page: int) -> Window:
 
 @given(KEYS, STEPS)
 def test_whatever_happens_the_position_is_a_place_in_the_list(keys: list[str], steps: list[tuple[str, int]]) -> None:
-    page, position = 7, Position()
+    page, position = 7, CursorPosition()
     window = window_of(keys, position, page)
     position = followed(position, window, position.key, page)
     for step, value in steps:
@@ -57,7 +57,7 @@ def test_whatever_happens_the_position_is_a_place_in_the_list(keys: list[str], s
 @given(KEYS.filter(bool), st.integers(0, 9), st.integers(0, 39))
 def test_the_cursor_follows_its_key_wherever_it_goes(keys: list[str], seed: int, index: int) -> None:
     page = 5
-    position = moved(Position(), index, Window(0, len(keys), tuple(Row(key, ()) for key in keys)), page)
+    position = moved(CursorPosition(), index, Window(0, len(keys), tuple(Row(key, ()) for key in keys)), page)
     random.Random(seed).shuffle(keys)
     after = followed(position, window_of(keys, position, page), position.key, page)
     assert keys[after.cursor] == position.key == after.key

@@ -118,7 +118,7 @@ class Framed(StripWidget):
         return Strip(self.look.segments(line), width) if width > 4 else Strip.blank(width)
 
 
-class Group(Container):
+class FrameGroup(Container):
     """Frames side by side or one below the other, or groups of them."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -174,7 +174,7 @@ class NoteLine(StripWidget):
         return self.fill(((f" {text} ", "error" if text.startswith("X ") else "strong"),))
 
 
-class BottomLine(Group):
+class BottomLine(FrameGroup):
     """A footer and a prompt in the same place. A note takes no key's place: else it goes to `above`."""
 
     DEFAULT_CSS = "BottomLine { height: 1; }"

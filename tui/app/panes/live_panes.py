@@ -23,7 +23,7 @@ from tui.engine.view_state import ViewState, level_of
 LATER_S = 0.1
 
 
-class Asking:
+class Refresher:
     """Runs `ask` whenever `again` is called, never twice at a time, and not at all while the pane is out of sight.
 
     Who asks again while an answer is under way asks once more afterwards, not at once. A question not asked because
@@ -131,7 +131,7 @@ class LiveRows(LineView):
         self.list_name = query.name
         self.answer: Window = EMPTY
         """What is shown: columns, counts, the note."""
-        self.asking = Asking(self, self._fetch, self._fail)
+        self.asking = Refresher(self, self._fetch, self._fail)
         self._asked = query
         self._sought = ""
 
@@ -223,7 +223,7 @@ class LiveText(TextPane):
         self.about = query
         self.copy_text = ""
         """The text as it is, for the clipboard."""
-        self.asking = Asking(self, self._fetch, self._fail)
+        self.asking = Refresher(self, self._fetch, self._fail)
         self._clock: Timer | None = None
 
     def on_mount(self) -> None:
@@ -299,7 +299,7 @@ class LivePlot(PlotView, can_focus=True):
     def __init__(self, query: PlotQuery, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.about = query
-        self.asking = Asking(self, self._fetch, self.show)
+        self.asking = Refresher(self, self._fetch, self.show)
 
     def on_mount(self) -> None:
         self.asking.begin()

@@ -21,7 +21,7 @@ from textual.widget import Widget
 from tui.app.live_app import live_app
 from tui.app.panes.live_panes import LivePicture, LiveRows, seq_for
 from tui.app.widgets.drawing import LEAD, GraphDrawing, Layout, RowDrawing
-from tui.app.widgets.lists import BRIGHT_S, Changes, row_at
+from tui.app.widgets.lists import BRIGHT_S, RecentChanges, row_at
 from tui.engine.messages import ListQuery
 from tui.engine.queries import BLANK, FRAME_S, LAST_FRAME, NO_REPLAY, STILL, is_partition, name_in, nearest_neighbour
 from tui.engine.rows import Across, Column, Row, Window
@@ -85,7 +85,7 @@ class BrightRows(LiveRows):
 
     def __init__(self, query: ListQuery, *, empty: str = "nothing here", follow_top: bool = False) -> None:
         super().__init__(query, empty=empty, follow_top=follow_top)
-        self._changes = Changes()
+        self._changes = RecentChanges()
 
     def seen(self, row: Row) -> Row:
         return self._changes.seen(row)

@@ -16,11 +16,11 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.layouts.horizontal import HorizontalLayout
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed, FrameGroup
 from tui.app.widgets.lists import ContentShown
 
 
-class Claim(NamedTuple):
+class SpaceClaim(NamedTuple):
     """What one pane asks of the room, in cells or lines, its frame included; `grows` and `rank` as a frame's."""
 
     least: int
@@ -29,7 +29,7 @@ class Claim(NamedTuple):
     rank: int = 0
 
 
-def shares(room: int, claims: Sequence[Claim]) -> list[int]:
+def shares(room: int, claims: Sequence[SpaceClaim]) -> list[int]:
     """Cells or lines for each claim, all of the room together. Where even the least does not fit, all get less."""
     if not claims:
         return []
@@ -62,18 +62,18 @@ def _divided(room: int, weights: Sequence[int]) -> list[int]:
     return parts
 
 
-def claim_of(widget: Widget, axis: int) -> Claim:
+def claim_of(widget: Widget, axis: int) -> SpaceClaim:
     """What a frame asks across (0) or down (1); a group of frames asks for all of them, or for its largest."""
     if isinstance(widget, Framed):
-        return Claim(widget.least[axis], max(widget.wanted[axis], widget.least[axis]), widget.grows, widget.rank)
+        return SpaceClaim(widget.least[axis], max(widget.wanted[axis], widget.least[axis]), widget.grows, widget.rank)
     claims = [claim_of(child, axis) for child in widget.children if child.display]
     if not claims:
-        return Claim(0, 0)
+        return SpaceClaim(0, 0)
     if isinstance(widget, ByNeed) and widget.axis == axis:
         least, wants, grows, _ = map(sum, zip(*claims, strict=True))
     else:
         least, wants, grows, _ = map(max, zip(*claims, strict=True))
-    return Claim(least, wants, grows, min(claim.rank for claim in claims))
+    return SpaceClaim(least, wants, grows, min(claim.rank for claim in claims))
 
 
 class _Shared(Layout):
@@ -103,10 +103,10 @@ class _Shared(Layout):
 ACROSS, DOWN = _Shared(0), _Shared(1)
 
 
-class ByNeed(Group):
+class ByNeed(FrameGroup):
     """Frames, or groups of them, that share the room by need, on the axis that CSS says: `layout: horizontal`."""
 
-    claimed: Sequence[Claim] = ()
+    claimed: Sequence[SpaceClaim] = ()
     """What the children asked for when they were last arranged."""
 
     @property

@@ -20,7 +20,7 @@ from tui.engine.cluster.queries import (
     AdminWorkList,
     BrokerList,
     BrokerPlot,
-    BrokerText,
+    BrokerTextQuery,
     ControllerText,
     EventList,
     EventText,
@@ -34,11 +34,11 @@ from tui.engine.cluster.queries import (
 from tui.engine.drill import choices as drill_choices
 from tui.engine.history.queries import EventStrip, PastEventList, PastEventText
 from tui.engine.messages import HeaderFacts
-from tui.engine.queries import PartitionText
+from tui.engine.queries import PartitionTextQuery
 from tui.engine.text import plain
 from tui.engine.view_state import SwitchView
 
-KINDS = {"brokers": BrokerText, "findings": FindingText, "events": EventText}
+KINDS = {"brokers": BrokerTextQuery, "findings": FindingText, "events": EventText}
 """List → what tells of one of its rows."""
 
 CLUSTER = "Cluster, last 10 minutes"
@@ -115,7 +115,7 @@ class Overview(TimedScreen):
     def action_describe(self) -> None:
         rows = self.list_at_hand
         kind = KINDS[rows.list_name]
-        self.kdrill.describe(kind(key=rows.cursor_key), rows.cursor_key if kind is BrokerText else "")
+        self.kdrill.describe(kind(key=rows.cursor_key), rows.cursor_key if kind is BrokerTextQuery else "")
 
     def action_related(self) -> None:
         rows = self.list_at_hand
@@ -223,7 +223,7 @@ class Brokers(TimedScreen):
         if kind == "delete":
             self.action_related()
         else:
-            self.kdrill.describe(PartitionText(key=subject))
+            self.kdrill.describe(PartitionTextQuery(key=subject))
 
     def action_related(self) -> None:
         rows = self.list_at_hand

@@ -29,7 +29,7 @@ from tui.engine.queries import (
     LabText,
     LabTotalList,
     OwnershipList,
-    PartitionText,
+    PartitionTextQuery,
     is_partition,
     name_in,
     trial_in,
@@ -114,7 +114,7 @@ class Consumers(TimedScreen):
     def action_describe(self) -> None:
         key = self.list_at_hand.cursor_key
         if is_partition(key):
-            self.kdrill.describe(PartitionText(key=name_in(key)))
+            self.kdrill.describe(PartitionTextQuery(key=name_in(key)))
         else:
             self.kdrill.describe(GroupText(key=self.groups.cursor_key))
 

@@ -19,7 +19,7 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.app.widgets.prompt_line import PromptLine
-from tui.engine.cluster.queries import BrokerText
+from tui.engine.cluster.queries import BrokerTextQuery
 from tui.engine.drill import choices as drill_choices
 from tui.engine.drill.queries import (
     GONE,
@@ -55,7 +55,7 @@ GO_TO = "@"
 
 NO_SECOND = "there is no such moment: write seconds, like 18.2"
 ABOUT = {
-    "drill-brokers": BrokerText,
+    "drill-brokers": BrokerTextQuery,
     "drill-timeline": DrillMomentText,
     "drill-map": DrillPartitionText,
     "drill-deaths": DeathText,

@@ -14,7 +14,7 @@ from tui.app import analysis_choices
 from tui.app.analysis_choices import Kept
 from tui.app.commands import completed
 from tui.app.live_app import LiveApp
-from tui.app.panes.frames import Framed, Group, Keys
+from tui.app.panes.frames import Framed, FrameGroup, Keys
 from tui.app.panes.live_panes import LiveRows, LiveText, NotFound, RowsShown
 from tui.app.screens.page import Page
 from tui.app.tour import tour_line
@@ -75,7 +75,7 @@ class LiveScreen(Page):
         titles = tab_titles(self.place, self.kdrill.facts)
         yield TabLine(titles, numbers, active=SCREENS.index(self.place), help_sign=self.kdrill.sign("help"), id="tabs")
         yield TourStrip(id="tour")
-        with Group(id="body"):
+        with FrameGroup(id="body"):
             yield from self.panes()
 
     def panes(self) -> Iterable[Widget]:
@@ -143,7 +143,7 @@ class LiveScreen(Page):
         """At once: where only the pane at hand is in sight, another one could not keep the focus."""
         if focused is not None and isinstance(focused.parent, Framed):
             around = {focused.parent, *focused.parent.ancestors}
-            for group in self.query(Group):
+            for group in self.query(FrameGroup):
                 group.set_class(group in around, "-at-hand")
             for frame in self.query(Framed):
                 frame.be_at_hand(frame in around)

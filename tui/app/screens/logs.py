@@ -6,7 +6,7 @@ from functools import partial
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed, FrameGroup
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
@@ -49,7 +49,7 @@ class Logs(LiveScreen):
     def panes(self) -> Iterable[Widget]:
         frames = (Framed("", LiveRows(each()), id=f"{each.name}-frame", least=(40, 8)) for each in LISTS)
         yield ByNeed(
-            Group(*frames, id="log-levels"),
+            FrameGroup(*frames, id="log-levels"),
             Framed("", LiveText(LogPartitionText(), id="log"), id="log-frame", least=(40, 9), grows=1, rank=1),
             id="log-both",
         )

@@ -11,9 +11,9 @@ from tui.app.panes.map_panes import MapRows
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.cluster.queries import BrokerText, RackText
+from tui.engine.cluster.queries import BrokerTextQuery, RackText
 from tui.engine.drill import choices as drill_choices
-from tui.engine.queries import PartitionList, PartitionPicture, PartitionText, TopicText
+from tui.engine.queries import PartitionList, PartitionPicture, PartitionTextQuery, TopicTextQuery
 from tui.engine.view_state import LEVELS, MoveBrokers, ViewState, Zoom, level_of
 
 LIST = "partitions"
@@ -33,7 +33,7 @@ LEGENDS = {
 WHOM = "which broker? l goes to its column, or {zoom} {zoom} to the brokers; {pick} marks more than one"
 
 PARTITIONS, TOPIC, BROKER, RACK = range(len(LEVELS[LIST]))
-ABOUT = (PartitionText, TopicText, BrokerText, RackText)
+ABOUT = (PartitionTextQuery, TopicTextQuery, BrokerTextQuery, RackText)
 """What tells of a row, by distance."""
 
 
@@ -54,7 +54,7 @@ class Partitions(TimedScreen):
         yield ByNeed(
             Framed(LEGEND, MapRows(PartitionList(), empty="no partitions"), id="map-frame", least=(40, 8)),
             ByNeed(
-                Framed("why", LiveText(PartitionText(), id="why"), id="why-frame", least=(36, 9), grows=1, rank=1),
+                Framed("why", LiveText(PartitionTextQuery(), id="why"), id="why-frame", least=(36, 9), grows=1, rank=1),
                 Framed(ALL, LivePicture(PartitionPicture(), id="all"), id="all-frame", least=(36, 8), grows=2, rank=2),
                 id="why-and-all",
             ),

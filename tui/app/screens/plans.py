@@ -17,9 +17,9 @@ from tui.app.panes.live_panes import LivePicture, LiveRows, LiveText
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.cluster.queries import BrokerText
+from tui.engine.cluster.queries import BrokerTextQuery
 from tui.engine.queries import (
-    PartitionText,
+    PartitionTextQuery,
     PlanBatchList,
     PlanBrokerList,
     PlanChangeList,
@@ -184,7 +184,7 @@ class Plans(AskedScreen):
         rows = self.list_at_hand
         if self.is_reviewing:
             return
-        about = BrokerText if rows.list_name == self.main_list else PartitionText
+        about = BrokerTextQuery if rows.list_name == self.main_list else PartitionTextQuery
         self.kdrill.describe(about(key=rows.cursor_key))
 
     def action_related(self) -> None:

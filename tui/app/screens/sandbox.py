@@ -16,7 +16,7 @@ from tui.app.panes.live_panes import LivePicture, LiveRows, LiveText
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import ContentShown, RowHighlighted, RowSelected
-from tui.engine.cluster.queries import BrokerText, EffectList, EventText
+from tui.engine.cluster.queries import BrokerTextQuery, EffectList, EventText
 from tui.engine.conditions import Here
 from tui.engine.messages import Spot, TextAnswer, TextQuery
 from tui.engine.queries import NO_SANDBOX, ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
@@ -233,7 +233,7 @@ class Sandbox(LiveScreen):
         if self._is_in_feed:
             self.kdrill.describe(EventText(key=self.list_at_hand.cursor_key), "")
         elif self.has_class("-no-sandbox"):
-            self.kdrill.describe(BrokerText(key=self.chosen.rpartition(" ")[2]))
+            self.kdrill.describe(BrokerTextQuery(key=self.chosen.rpartition(" ")[2]))
         elif self.chosen and "|" not in self.chosen:
             self.kdrill.describe(ProcessText(key=self.chosen))
 

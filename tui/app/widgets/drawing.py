@@ -117,7 +117,7 @@ WHOLE = (Column("", -1),)
 """What a list without columns is laid out as."""
 
 
-class Slot(NamedTuple):
+class ColumnSlot(NamedTuple):
     """A column's place: its number among all columns and its width in cells."""
 
     column: int
@@ -128,7 +128,7 @@ class Slot(NamedTuple):
 class Layout(NamedTuple):
     """The columns in view, and whether there are more on either side."""
 
-    slots: tuple[Slot, ...]
+    slots: tuple[ColumnSlot, ...]
     more_left: bool
     more_right: bool
 
@@ -150,7 +150,7 @@ def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0, needs: Se
         start = skipped + (len(shown) > shown[-1])
         shown, left = _in_order(start, least, width - least[0])
     widths = _shared_out(columns, shown, least, needs, left)
-    slots = tuple(Slot(index, widths[index], columns[index].align or "<") for index in shown)
+    slots = tuple(ColumnSlot(index, widths[index], columns[index].align or "<") for index in shown)
     is_cut = shown[-1] < len(columns) - 1 if len(shown) > 1 else start < len(columns)
     return Layout(slots, skipped > 0 and len(columns) > 1, is_cut if skipped else len(shown) < len(columns))
 
@@ -238,7 +238,7 @@ def titles(columns: tuple[Column, ...], layout: Layout, sort: str, reverse: bool
     return (" " * GAP).join(parts)
 
 
-def cell(row: Row, slot: Slot, columns: tuple[Column, ...]) -> Line:
+def cell(row: Row, slot: ColumnSlot, columns: tuple[Column, ...]) -> Line:
     """What a row has to show in this place; without columns, all its cells one after another."""
     if columns:
         return row.cells[slot.column] if slot.column < len(row.cells) else ()

@@ -18,9 +18,9 @@ from textual.strip import Strip
 from tui.app.widgets.drawing import EDGES, GAP, WHOLE, Layout, RowDrawing, StripWidget, lay_out, modest_need, needs_of
 from tui.app.widgets.lists import (
     CloseNode,
+    CursorPosition,
     OpenNode,
     ParentWanted,
-    Position,
     RowHighlighted,
     RowSelected,
     WindowWanted,
@@ -65,7 +65,7 @@ class LineView(StripWidget, can_focus=True):
         super().__init__(id=id)
         self._empty = empty
         self._follow_top = follow_top
-        self._position = Position()
+        self._position = CursorPosition()
         self._window = EMPTY
         self._arrived = False
         self._wanted = range(0)
@@ -141,7 +141,7 @@ class LineView(StripWidget, can_focus=True):
 
     def start_over(self) -> None:
         """Another list takes this one's place: forget the rows and the cursor, and ask."""
-        self._position, self._window, self._arrived = Position(), EMPTY, False
+        self._position, self._window, self._arrived = CursorPosition(), EMPTY, False
         self._told, self._skipped, self._needs = "", 0, []
         self._redraw()
         self.ask()
@@ -246,7 +246,7 @@ class LineView(StripWidget, can_focus=True):
     def _scroll(self, top: int) -> None:
         self._stand(scrolled(self._position, top, self._window, self._page))
 
-    def _stand(self, position: Position) -> None:
+    def _stand(self, position: CursorPosition) -> None:
         """Stand there from now on: draw what differs, ask for rows that are missing, say what is under the cursor."""
         old, self._position = self._position, position
         if position.top != old.top:

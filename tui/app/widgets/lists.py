@@ -120,7 +120,7 @@ def top_at(y: int, height: int, total: int) -> int:
 
 
 @dataclass(frozen=True)
-class Position:
+class CursorPosition:
     """`key` is empty while the row under the cursor has not arrived; `sought` is a row on the way to which we are."""
 
     cursor: int = 0
@@ -135,31 +135,33 @@ def row_at(window: Window, index: int) -> Row | None:
     return window.rows[place] if 0 <= place < len(window.rows) else None
 
 
-def moved(position: Position, index: int, window: Window, page: int) -> Position:
+def moved(position: CursorPosition, index: int, window: Window, page: int) -> CursorPosition:
     """The operator put the cursor on this row; the nearest one there is."""
     index = max(0, min(index, window.total - 1))
     row = row_at(window, index)
-    return Position(index, row.key if row else "", reveal(index, position.top, max(page, 1)))
+    return CursorPosition(index, row.key if row else "", reveal(index, position.top, max(page, 1)))
 
 
-def paged(position: Position, pages: float, window: Window, page: int) -> Position:
+def paged(position: CursorPosition, pages: float, window: Window, page: int) -> CursorPosition:
     """Cursor and viewport go by as many lines, so that the cursor keeps its place on the screen."""
     lines = int(max(page, 2) * pages)
     scrolled_first = scrolled(position, position.top + lines, window, page)
     return moved(scrolled_first, position.cursor + lines, window, page)
 
 
-def scrolled(position: Position, top: int, window: Window, page: int) -> Position:
+def scrolled(position: CursorPosition, top: int, window: Window, page: int) -> CursorPosition:
     """The viewport moved and left the cursor where it was, maybe out of sight."""
     return replace(position, top=clamp_top(top, page, window.total))
 
 
-def resized(position: Position, window: Window, page: int) -> Position:
+def resized(position: CursorPosition, window: Window, page: int) -> CursorPosition:
     """The viewport has another height; the cursor's row stays in sight."""
     return scrolled(position, reveal(position.cursor, position.top, max(page, 1)), window, page)
 
 
-def followed(position: Position, window: Window, asked: str, page: int, *, stay_on_top: bool = False) -> Position:
+def followed(
+    position: CursorPosition, window: Window, asked: str, page: int, *, stay_on_top: bool = False
+) -> CursorPosition:
     """Other rows arrived, asked for with the key `asked`: the cursor goes along with its row.
 
     Where the row is gone, the cursor is left to the row that took its place. With `stay_on_top`, a cursor on the
@@ -180,7 +182,7 @@ def followed(position: Position, window: Window, asked: str, page: int, *, stay_
     index = max(0, min(index, window.total - 1))
     row = row_at(window, index)
     key = row.key if row else position.key if window.total else ""
-    return Position(index, key, clamp_top(top, page, window.total), sought)
+    return CursorPosition(index, key, clamp_top(top, page, window.total), sought)
 
 
 BRIGHT = "bright"
@@ -191,7 +193,7 @@ BRIGHT_S = 0.6
 """How long it is bright."""
 
 
-class Changes:
+class RecentChanges:
     """Rows in which something has just changed, by key: until when (s, on any clock), and how they look till then."""
 
     def __init__(self) -> None:
@@ -243,7 +245,7 @@ def _signs(line: Line) -> list[Span]:
     return [(sign, style) for text, style in line for sign in text]
 
 
-def _index_of(key: str, position: Position, window: Window, asked: str) -> int | None:
+def _index_of(key: str, position: CursorPosition, window: Window, asked: str) -> int | None:
     if not key:
         return None
     row = row_at(window, position.cursor)

@@ -11,14 +11,14 @@ from itertools import groupby
 import numpy as np
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage
-from model.cluster.findings.health import Tally, tally
+from model.cluster.findings.health import BrokerTally, tally
 from model.cluster.texts import kept_in, redacted
 from model.sources.feed import Moment
 from model.znodes.configs import DEFAULT_ENTITY
-from tui.engine.cluster.queries import BrokerList, BrokerText, RackText, RegistrationText
-from tui.engine.filters import Coded, Field, Numbers, Texts, whole_numbers
+from tui.engine.cluster.queries import BrokerList, BrokerTextQuery, RackText, RegistrationText
+from tui.engine.filters import Coded, ListField, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bars
-from tui.engine.listing import Listing, Memory, place_in, window
+from tui.engine.listing import AnswerMemo, Listing, place_in, window
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.counts import NO_RACK, rack_name
 from tui.engine.partitions.rows import table_of
@@ -59,13 +59,13 @@ _GONE = BrokerImage(-1)
 
 
 @dataclass(frozen=True, eq=False)
-class Brokers:
+class BrokerTable:
     """Every broker with its counts. `under` are under-replicated partitions it leads (Kafka's per-broker metric
     `UnderReplicatedPartitions`), `counts.off_preferred` those it should lead and could, and does not."""
 
     table: PartitionTable
     ids: tuple[int, ...]
-    counts: Tally
+    counts: BrokerTally
     under: Counter[int]
     controller: int | None
     unconfirmed: tuple[int, ...]
@@ -101,11 +101,11 @@ class Brokers:
         return "controller" if self.controller == broker else "up"
 
 
-def brokers_of(moment: Moment, memory: Memory) -> Brokers:
+def brokers_of(moment: Moment, memory: AnswerMemo) -> BrokerTable:
     """The moment's brokers, counted once."""
     table = table_of(moment, memory)
 
-    def count() -> Brokers:
+    def count() -> BrokerTable:
         leaders, counts = np.unique(table.columns.leader[table.health.under_replicated], return_counts=True)
         under = Counter(dict(zip(leaders.tolist(), counts.tolist(), strict=True)))
         controller = moment.image.controller.broker
@@ -113,13 +113,13 @@ def brokers_of(moment: Moment, memory: Memory) -> Brokers:
             ids = table.brokers
         else:
             ids = tuple(sorted({*table.brokers, controller}))
-        return Brokers(table, ids, tally(table.health), under, controller, unsure)
+        return BrokerTable(table, ids, tally(table.health), under, controller, unsure)
 
     unsure = moment.image.unconfirmed_brokers
     return memory.recall("brokers", (table, moment.image.controller, unsure), count)
 
 
-def brokers_window(moment: Moment, query: BrokerList, now_ms: int, memory: Memory) -> Window:
+def brokers_window(moment: Moment, query: BrokerList, now_ms: int, memory: AnswerMemo) -> Window:
     """All brokers, by id; the wider the list, the longer the bars."""
     brokers = brokers_of(moment, memory)
     size = next(cells for least, cells in BARS if query.width >= least)
@@ -138,7 +138,7 @@ def brokers_window(moment: Moment, query: BrokerList, now_ms: int, memory: Memor
     return window(listing, query, memory, now_ms)
 
 
-def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
+def _fields(brokers: BrokerTable, now_ms: int) -> dict[str, ListField]:
     registered = [brokers.registration(broker) for broker in brokers.ids]
     states = ("DOWN", FENCED, UNCONFIRMED, "controller", "up")
 
@@ -169,7 +169,7 @@ def _percent(part: float | None) -> int:
     return -1 if part is None else round(100 * part)
 
 
-def _row(brokers: Brokers, broker: int, now_ms: int, size: int) -> Row:
+def _row(brokers: BrokerTable, broker: int, now_ms: int, size: int) -> Row:
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
     dead = state in ("DOWN", FENCED)
     style = {"DOWN": "dead", FENCED: "dead", UNCONFIRMED: "warn", "controller": "controller"}.get(state, "strong")
@@ -206,7 +206,7 @@ FULL = 0.85
 """Of the disk."""
 
 
-def _bar(brokers: Brokers, broker: int, size: int) -> Line:
+def _bar(brokers: BrokerTable, broker: int, size: int) -> Line:
     """Leaders among replicas, against the broker that has the most; a line where all that prefer it would end."""
     counts = brokers.counts
     most = brokers.most_replicas
@@ -238,7 +238,7 @@ def host_of(broker: BrokerImage) -> str:
 
 
 def broker_text(
-    moment: Moment, query: BrokerText, now_ms: int, memory: Memory, kept: Kept = nothing_kept
+    moment: Moment, query: BrokerTextQuery, now_ms: int, memory: AnswerMemo, kept: Kept = nothing_kept
 ) -> TextAnswer:
     """Everything known about the broker whose id is the key. `kept`: the settings that its brokers do not obey."""
     sheet = broker_sheet(moment, query, now_ms, memory)
@@ -251,7 +251,7 @@ def broker_text(
     return sheet.answer()
 
 
-def broker_sheet(moment: Moment, query: BrokerText | RegistrationText, now_ms: int, memory: Memory) -> Sheet:
+def broker_sheet(moment: Moment, query: BrokerTextQuery | RegistrationText, now_ms: int, memory: AnswerMemo) -> Sheet:
     """The same, to be written on."""
     brokers = brokers_of(moment, memory)
     sheet = Sheet(f"broker {query.key}", query.width)
@@ -301,7 +301,7 @@ def _why_down(image: ClusterImage) -> str:
     return "It is named in replica lists and is not registered: its ZooKeeper session has ended."
 
 
-def rack_text(moment: Moment, query: RackText, now_ms: int, memory: Memory) -> TextAnswer:
+def rack_text(moment: Moment, query: RackText, now_ms: int, memory: AnswerMemo) -> TextAnswer:
     """About the rack whose name is the key."""
     sheet = Sheet(query.key, query.width)
     brokers = brokers_of(moment, memory)

@@ -17,16 +17,16 @@ from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.setup import HeldStates, held_states
 from model.metadata_log.journal import Logged
 from model.sources.feed import Moment
-from model.sources.source import Cost
+from model.sources.source import FollowingCost
 from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import decode
 from model.znodes.paths import broker_path
 from model.zookeeper import Unread, Znode
-from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
+from tui.engine.cluster.brokers import BrokerTable, broker_sheet, brokers_of, host_of, tells_epochs
 from tui.engine.cluster.queries import NO_WORK, AdminWorkList, ControllerText, RegistrationText, StatesText
 from tui.engine.cluster.record_pages import tell_terms
-from tui.engine.filters import Coded, Field, Texts, whole_numbers
-from tui.engine.listing import Listing, Memory, place_in, window
+from tui.engine.filters import Coded, ListField, Texts, whole_numbers
+from tui.engine.listing import AnswerMemo, Listing, place_in, window
 from tui.engine.logs.segments import size_text
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.rows import table_of
@@ -44,7 +44,9 @@ Znodes = Mapping[str, Znode | Unread]
 """What was just read of ZooKeeper, by path; nothing where there is no connection, or only a snapshot."""
 
 
-def controller_text(moment: Moment, query: ControllerText, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
+def controller_text(
+    moment: Moment, query: ControllerText, now_ms: int, memory: AnswerMemo, znodes: Znodes
+) -> TextAnswer:
     """The controller. Of znodes that tell of another one than the moment, nothing is said."""
     brokers, controller = brokers_of(moment, memory), moment.image.controller
     sheet = Sheet("Controller", query.width)
@@ -66,7 +68,7 @@ def controller_text(moment: Moment, query: ControllerText, now_ms: int, memory: 
     return sheet.answer()
 
 
-def _cost(sheet: Sheet, cost: Cost | None) -> None:
+def _cost(sheet: Sheet, cost: FollowingCost | None) -> None:
     """What kdrill itself asks of ZooKeeper."""
     if cost is None:
         return
@@ -78,7 +80,7 @@ def _cost(sheet: Sheet, cost: Cost | None) -> None:
         sheet.fact("", "holding back: ZooKeeper answers slower than usual", "warn")
 
 
-def _who(sheet: Sheet, brokers: Brokers, controller: ControllerImage, *, is_kraft: bool) -> None:
+def _who(sheet: Sheet, brokers: BrokerTable, controller: ControllerImage, *, is_kraft: bool) -> None:
     if is_kraft and controller.broker is not None and controller.broker not in brokers.table.image.brokers:
         sheet.fact("node", f"{controller.broker}, which is no broker that serves", "controller")
     elif controller.broker is None:
@@ -136,7 +138,7 @@ def _moves(sheet: Sheet, moment: Moment) -> None:
         sheet.fact("", f"{clock_text(change.time_ms)}  {change.text}")
 
 
-def _written(sheet: Sheet, brokers: Brokers, controller: ControllerImage) -> None:
+def _written(sheet: Sheet, brokers: BrokerTable, controller: ControllerImage) -> None:
     """Under which controllers' epochs the states stand: old ones have not been touched since."""
     columns = brokers.table.columns
     epochs, counts = np.unique(columns.controller_epoch[columns.has_state], return_counts=True)
@@ -169,7 +171,7 @@ def is_broker(key: str) -> bool:
 
 
 def registration_text(
-    moment: Moment, query: RegistrationText, now_ms: int, memory: Memory, znodes: Znodes
+    moment: Moment, query: RegistrationText, now_ms: int, memory: AnswerMemo, znodes: Znodes
 ) -> TextAnswer:
     """The broker whose id is the key. Of a znode that is another registration than the moment's, nothing is said."""
     sheet = broker_sheet(moment, query, now_ms, memory)
@@ -207,7 +209,9 @@ ROWS: tuple[tuple[str, PartitionState | None, ReplicaState, str], ...] = (
 """Kafka's names without `Partition` and `Replica`, the states they stand for, and the style of what is not zero."""
 
 
-def states_text(moment: Moment, query: StatesText, _: int, memory: Memory, terms: Sequence[Logged] = ()) -> TextAnswer:
+def states_text(
+    moment: Moment, query: StatesText, _: int, memory: AnswerMemo, terms: Sequence[Logged] = ()
+) -> TextAnswer:
     """A table of both machines, and which partitions and replicas are meant by them; of KRaft the quorum, and who led
     it under which terms."""
     image = moment.image
@@ -279,7 +283,7 @@ def work_key(work: PendingWork) -> str:
     return f"{work.kind} {work.subject}"
 
 
-def admin_work_window(moment: Moment, query: AdminWorkList, now_ms: int, memory: Memory) -> Window:
+def admin_work_window(moment: Moment, query: AdminWorkList, now_ms: int, memory: AnswerMemo) -> Window:
     """Piece by piece. A filter `state:blocked` leaves those that do not go on by themselves."""
     image = moment.image
     made_from = (image.topics, image.brokers, image.admin)
@@ -298,7 +302,7 @@ def admin_work_window(moment: Moment, query: AdminWorkList, now_ms: int, memory:
     return window(listing, query, memory, now_ms)
 
 
-def _fields(work: tuple[PendingWork, ...]) -> dict[str, Field]:
+def _fields(work: tuple[PendingWork, ...]) -> dict[str, ListField]:
     return {
         "work": Texts(lambda: [one.kind for one in work]),
         "subject": Texts(lambda: [one.subject for one in work]),

@@ -12,8 +12,8 @@ from model.cluster.findings.check import SEVERITIES
 from model.cluster.texts import counted, kept_in, written_at
 from model.sources.feed import Moment
 from tui.engine.cluster.queries import COMMITTED, FOLDED, EffectList, unfolding
-from tui.engine.filters import Coded, Field, Texts, whole_numbers
-from tui.engine.listing import Listing, Memory, window
+from tui.engine.filters import Coded, ListField, Texts, whole_numbers
+from tui.engine.listing import AnswerMemo, Listing, window
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery
 from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import (
@@ -51,13 +51,13 @@ def event_key(change: Change) -> str:
     return f"{change.time_ms}/{change.zxid}/{change.kind}/{change.subject}/{change.text}"
 
 
-def events_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def events_window(moment: Moment, query: ListQuery, now_ms: int, memory: AnswerMemo) -> Window:
     """All changes that are remembered; unless they are searched, without the steady commits of offsets."""
     feed = moment.feed if query.filter.strip() else _without_commits(moment.feed, memory)
     return _window(feed, query, now_ms, memory)
 
 
-def folded_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def folded_window(moment: Moment, query: ListQuery, now_ms: int, memory: AnswerMemo) -> Window:
     """The same with the commits as a line for each group."""
     if query.filter.strip():
         return events_window(moment, query, now_ms, memory)
@@ -65,12 +65,12 @@ def folded_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory)
     return _window(feed, query, now_ms, memory)
 
 
-def effects_window(moment: Moment, query: EffectList, now_ms: int, memory: Memory) -> Window:
+def effects_window(moment: Moment, query: EffectList, now_ms: int, memory: AnswerMemo) -> Window:
     """Those among which a fault and what came of it can be found: never the commits."""
     return _window(_without_commits(moment.feed, memory), query, now_ms, memory)
 
 
-def _without_commits(feed: tuple[Change, ...], memory: Memory) -> tuple[Change, ...]:
+def _without_commits(feed: tuple[Change, ...], memory: AnswerMemo) -> tuple[Change, ...]:
     return memory.recall("effects", (feed,), lambda: tuple(change for change in feed if change.kind != COMMITTED))
 
 
@@ -93,7 +93,7 @@ def _fold(subject: str, commits: Sequence[Change]) -> Folded:
     return Folded(COMMITTED, subject, text, time_ms=max(times), count=count)
 
 
-def _window(changes: tuple[Change, ...], query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def _window(changes: tuple[Change, ...], query: ListQuery, now_ms: int, memory: AnswerMemo) -> Window:
     feed = memory.recall("events in order", (changes,), lambda: _in_order(changes))
     listing = Listing(
         count=len(feed),
@@ -125,7 +125,7 @@ def _place(feed: tuple[Change, ...], key: str) -> int:
     )
 
 
-def _fields(changes: tuple[Change, ...], now_ms: int) -> dict[str, Field]:
+def _fields(changes: tuple[Change, ...], now_ms: int) -> dict[str, ListField]:
     return {
         "age": whole_numbers((age_ms(one.time_ms, now_ms) for one in changes), is_duration=True),
         "severity": Coded(

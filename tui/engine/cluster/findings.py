@@ -17,8 +17,8 @@ from model.consumers.ownership import partition_ranges
 from model.sources.feed import Moment
 from tui.engine.cluster.briefs import brief
 from tui.engine.cluster.queries import FindingList, FindingText
-from tui.engine.filters import Coded, Field, Texts, whole_numbers
-from tui.engine.listing import Listing, Memory, place_in, window
+from tui.engine.filters import Coded, ListField, Texts, whole_numbers
+from tui.engine.listing import AnswerMemo, Listing, place_in, window
 from tui.engine.messages import NO_NOTICE, Notice, TextAnswer
 from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import (
@@ -57,7 +57,7 @@ def finding_keys(found: Sequence[Finding]) -> list[str]:
 
 
 def findings_window(
-    moment: Moment, query: FindingList, now_ms: int, memory: Memory, known: Collection[Finding] = ()
+    moment: Moment, query: FindingList, now_ms: int, memory: AnswerMemo, known: Collection[Finding] = ()
 ) -> Window:
     """All findings, worst first; those that the operator knows of stay in their places, and are quieter."""
     found, is_whole = moment.findings.found, moment.image.provenance.complete
@@ -75,7 +75,7 @@ def findings_window(
     return window(listing, query, memory, now_ms)
 
 
-def _fields(found: Sequence[Finding], now_ms: int) -> dict[str, Field]:
+def _fields(found: Sequence[Finding], now_ms: int) -> dict[str, ListField]:
     return {
         "severity": Coded(
             np.array([SEVERITY_RANKS[one.severity] for one in found], np.int32), Texts(lambda: SEVERITIES)

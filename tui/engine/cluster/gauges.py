@@ -37,7 +37,7 @@ Series = tuple[float, ...]
 """Oldest first, RECENT of them; NaN: not known."""
 
 
-class Counts(NamedTuple):
+class HealthCounts(NamedTuple):
     """Partitions by what is the matter with them."""
 
     offline: int = 0
@@ -47,10 +47,10 @@ class Counts(NamedTuple):
     moving: int = 0
 
 
-def counts_of(image: ClusterImage, findings: Findings) -> Counts:
+def counts_of(image: ClusterImage, findings: Findings) -> HealthCounts:
     """Of what was found; nothing is looked for."""
     partitions = findings.census.partitions
-    return Counts(
+    return HealthCounts(
         offline=partitions["offline"],
         under_min_isr=partitions["under-min-isr"],
         under_replicated=partitions["under-replicated"],
@@ -89,14 +89,14 @@ def lags_of(image: ClusterImage, known: Lags = NO_LAGS) -> Lags:
     return Lags(known.groups if groups == known.groups else groups, np.array([lag for _, lag in told], np.float64))
 
 
-class Sample(msgspec.Struct, frozen=True, eq=False):
+class GaugeSample(msgspec.Struct, frozen=True, eq=False):
     """Ten seconds in which something was heard. `counts` None: from then on, the cluster is not known to be so."""
 
     number: int
     """SAMPLE_MS since the epoch."""
-    counts: Counts | None
+    counts: HealthCounts | None
     """At its end."""
-    worst: Counts | None
+    worst: HealthCounts | None
     """The most of each that there was, what held at its beginning among it."""
     isr_changes: int = 0
     lags: Lags = NO_LAGS
@@ -105,7 +105,7 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 class Gauges(msgspec.Struct, frozen=True, eq=False):
     """Samples, oldest first; a value. Where there is none, what the one before says at its end still holds."""
 
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[GaugeSample, ...] = ()
     lagged: tuple[object, ...] = ()
     """What the last sample's lags were made from."""
 
@@ -118,7 +118,7 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
         counts = counts_of(moment.image, moment.findings) if is_heard else None
         return self.counted(at_ms, moment.image, counts, isr_changes(changes))
 
-    def counted(self, at_ms: int, image: ClusterImage, counts: Counts | None, isr: int = 0) -> "Gauges":
+    def counted(self, at_ms: int, image: ClusterImage, counts: HealthCounts | None, isr: int = 0) -> "Gauges":
         """With these counts from this time on; never before the last sample. Lags are counted once a sample."""
         last = self.samples[-1] if self.samples else None
         number = at_ms // SAMPLE_MS
@@ -132,7 +132,7 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
         lagged = (image.groups, image.classic_groups, image.log_ends)
         is_same = len(self.lagged) == len(lagged) and all(a is b for a, b in zip(lagged, self.lagged, strict=True))
         worst = held if counts is None else _worse(held, counts)
-        sample = Sample(number, counts, worst, isr, known if is_same else lags_of(image, known))
+        sample = GaugeSample(number, counts, worst, isr, known if is_same else lags_of(image, known))
         return Gauges((*self.samples, sample)[-MOST_SAMPLES:], lagged)
 
     def preceded_by(self, earlier: "Gauges") -> "Gauges":
@@ -145,7 +145,7 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
         """As it was known at a time."""
         return Recent(self, at_ms)
 
-    def between(self, first: int, last: int) -> Iterator[tuple[Sample | None, bool]]:
+    def between(self, first: int, last: int) -> Iterator[tuple[GaugeSample | None, bool]]:
         """For each number the sample that tells of it, and whether it is that number's own; None: nothing is known."""
         place = bisect_right(self.samples, first, key=_number) - 1
         for number in range(first, last + 1):
@@ -157,12 +157,12 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
             yield (sample if known else None), is_own
 
 
-def _number(sample: Sample) -> int:
+def _number(sample: GaugeSample) -> int:
     return sample.number
 
 
-def _worse(one: Counts | None, other: Counts) -> Counts:
-    return other if one is None else Counts(*map(max, one, other))
+def _worse(one: HealthCounts | None, other: HealthCounts) -> HealthCounts:
+    return other if one is None else HealthCounts(*map(max, one, other))
 
 
 def isr_changes(changes: Iterable[Change]) -> int:
@@ -181,12 +181,12 @@ class Recent(NamedTuple):
         """The number of the last sample."""
         return self.at_ms // SAMPLE_MS
 
-    def _cells(self, more: int = 0) -> Iterator[tuple[Sample | None, bool]]:
+    def _cells(self, more: int = 0) -> Iterator[tuple[GaugeSample | None, bool]]:
         return self.gauges.between(self.sample - RECENT + 1 - more, self.sample)
 
     def of(self, count: str) -> Series:
         """One of Counts by its name: the worst in each sample."""
-        place = Counts._fields.index(count)
+        place = HealthCounts._fields.index(count)
         counts = (one and (one.worst if is_own else one.counts) for one, is_own in self._cells())
         return tuple(nan if known is None else known[place] for known in counts)
 

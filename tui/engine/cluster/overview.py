@@ -12,7 +12,7 @@ from model.sources.feed import Moment
 from tui.engine.cluster.gauges import NOTHING_RECENT, Recent, Series, counts_of
 from tui.engine.cluster.queries import OverviewPicture
 from tui.engine.glyphs import LEVELS, area, condensed
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import HeaderFacts, TextAnswer
 from tui.engine.rows import Line, Span, line, span
 from tui.engine.sheets import Sheet
@@ -82,7 +82,7 @@ GAP = 2
 
 
 def overview_picture(
-    moment: Moment, query: OverviewPicture, _: int, memory: Memory, recent: Recent = NOTHING_RECENT
+    moment: Moment, query: OverviewPicture, _: int, memory: AnswerMemo, recent: Recent = NOTHING_RECENT
 ) -> TextAnswer:
     """The box at the top of the first screen: what there is, and a tile for each number that matters."""
     image = moment.image

@@ -1,6 +1,6 @@
 """What can be asked about the cluster as a whole: lists, texts, wishes. Values; both processes load this."""
 
-from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText, Wish
+from tui.engine.messages import ActionRequest, ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText
 
 NO_WORK = "No pending controller work"
 
@@ -62,7 +62,7 @@ class OverviewPicture(PictureQuery, frozen=True, kw_only=True):
     """As of TimedText."""
 
 
-class BrokerText(TimedText, frozen=True):
+class BrokerTextQuery(TimedText, frozen=True):
     name = "broker"
 
 
@@ -111,7 +111,7 @@ class ZnodeHistoryText(TextQuery, frozen=True):
     name = "znode-history"
 
 
-class Acknowledge(Wish, frozen=True):
+class Acknowledge(ActionRequest, frozen=True):
     """The operator knows of the finding with this key, or no longer wants to."""
 
     key: str

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from model.metadata_log.entry_history import EntryChange, entry_changes, stated_by
 from model.metadata_log.journal import LEADER_CHANGE, MOST_RECORDS, Logged
 from model.znodes.history import difference_text
-from tui.engine.filters import Field, Texts, whole_numbers
+from tui.engine.filters import ListField, Texts, whole_numbers
 from tui.engine.listing import Listing
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Row, line, span
@@ -38,7 +38,7 @@ def records_listing(records: tuple[Logged, ...]) -> Listing:
     def texts(of: Callable[[Logged], str]) -> Texts:
         return Texts(lambda: [of(record) for record in reversed(records)])
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "offset": whole_numbers(record.offset for record in reversed(records)),
             "epoch": whole_numbers(record.epoch for record in reversed(records)),

@@ -27,7 +27,7 @@ from model.zookeeper import Forbidden, Missing, TooLarge, Unread, Znode
 from tui.engine.cluster.queries import RecordList, RecordText, ZnodeHistoryText, ZnodeList, ZnodeText
 from tui.engine.cluster.record_pages import record_history, record_text, records_listing, written_by
 from tui.engine.cluster.znode_texts import is_ephemeral, is_told, znode_detail, znode_history
-from tui.engine.listing import Memory, window
+from tui.engine.listing import AnswerMemo, window
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, Window, line, span
 
@@ -51,7 +51,7 @@ class Branch(NamedTuple):
     """What `rows` would be without the filter."""
 
 
-def tree_of(opened: Iterable[str], text: str, children: Children, memory: Memory) -> Branch:
+def tree_of(opened: Iterable[str], text: str, children: Children, memory: AnswerMemo) -> Branch:
     """What lies below the root, and of it the rows whose path holds `text`, whatever the case."""
     below: defaultdict[str, list[str]] = defaultdict(list)
     for path in {*opened} - {"/"}:
@@ -60,7 +60,7 @@ def tree_of(opened: Iterable[str], text: str, children: Children, memory: Memory
 
 
 def _branch(
-    path: str, depth: int, opened: Mapping[str, list[str]], text: str, children: Children, memory: Memory
+    path: str, depth: int, opened: Mapping[str, list[str]], text: str, children: Children, memory: AnswerMemo
 ) -> Branch:
     every = names = children(path)
     prefix = join(path, "")
@@ -124,7 +124,7 @@ _OF_BROKERS = (Column("metadata", -30),)
 _UNREAD: Mapping[type, str] = MappingProxyType({Forbidden: "no permission", TooLarge: "too large"})
 
 
-def znodes_window(browser: ZnodeBrowser, query: ZnodeList, now_ms: int, memory: Memory) -> Window:
+def znodes_window(browser: ZnodeBrowser, query: ZnodeList, now_ms: int, memory: AnswerMemo) -> Window:
     """The rows of the tree with `query.opened` open. Blocks while the server is asked."""
     opened = frozenset(query.opened) | {"/"}
     try:
@@ -212,7 +212,7 @@ class ZnodeService:
         self._browsed: BrowsesZnodes | None = None
         self._of_image = TreeReader(lambda path: node_at(self._image, path))
         self._image = EMPTY
-        self._memory, self._recorded = Memory(), Memory()
+        self._memory, self._recorded = AnswerMemo(), AnswerMemo()
         self._browsing = threading.Lock()
 
     def open(self, reader: BrowsesZnodes) -> None:

@@ -109,7 +109,7 @@ def _edges(owner: Longs, node: Longs, nodes: int) -> Longs:
 Side = Literal["owner", "node"]
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """Of the graph: an owner's place among all owners, or a node's number in its layer."""
 
     side: Side
@@ -121,7 +121,7 @@ class GraphPosition(NamedTuple):
 
     held: range
     seen: range
-    focus: Node | None
+    focus: GraphNode | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +133,12 @@ class VisibleGraph:
     """
 
     graph: "Graph"
-    rows: dict[Node, int]
+    rows: dict[GraphNode, int]
     total: int
     cursor: int
     more: int = 0
 
-    def at(self, side: Side) -> dict[int, Node]:
+    def at(self, side: Side) -> dict[int, GraphNode]:
         """Row → what stands in it on one side."""
         return {row: node for node, row in self.rows.items() if node.side == side}
 
@@ -168,7 +168,7 @@ def visible_graph(layers: Layers, owners: Longs, nodes: Longs, view: GraphPositi
     return VisibleGraph(graph, rows, total, int(found[0]) if len(found) else -1, more)
 
 
-def tied(layers: Layers, node: Node | None) -> Longs:
+def tied(layers: Layers, node: GraphNode | None) -> Longs:
     """Places in the other layer of what a node is tied to now, or was before; the former first."""
     if node is None:
         return np.zeros(0, np.int64)
@@ -176,8 +176,8 @@ def tied(layers: Layers, node: Node | None) -> Longs:
     return np.concatenate([edges[edges[:, mine] == node.place, other] for edges in (layers.now, layers.then)])
 
 
-def _nodes(side: Side, places: Longs) -> list[Node]:
-    return [Node(side, place) for place in places.tolist()]
+def _nodes(side: Side, places: Longs) -> list[GraphNode]:
+    return [GraphNode(side, place) for place in places.tolist()]
 
 
 def _beside(layer: Longs, tied_to: Longs, height: int) -> tuple[Longs, int]:
@@ -194,7 +194,7 @@ def _beside(layer: Longs, tied_to: Longs, height: int) -> tuple[Longs, int]:
     return layer[kept], len(places) - len(kept)
 
 
-def _graph(layers: Layers, left: Sequence[Node], right: Sequence[Node]) -> "Graph":
+def _graph(layers: Layers, left: Sequence[GraphNode], right: Sequence[GraphNode]) -> "Graph":
     """The bipartite graph of what is in view."""
     import networkx as nx  # noqa: PLC0415 - takes 0.2 s
 
@@ -206,17 +206,17 @@ def _graph(layers: Layers, left: Sequence[Node], right: Sequence[Node]) -> "Grap
     nodes = _mask(right, layers.count)
     for kind, edges in kinds:
         for owner, node in edges[owners[edges[:, 0]] & nodes[edges[:, 1]]].tolist():
-            graph.add_edge(Node("owner", owner), Node("node", node), **{kind: True})
+            graph.add_edge(GraphNode("owner", owner), GraphNode("node", node), **{kind: True})
     return graph
 
 
-def _mask(nodes: Sequence[Node], count: int) -> Longs:
+def _mask(nodes: Sequence[GraphNode], count: int) -> Longs:
     mask = np.zeros(count, bool)
     mask[[node.place for node in nodes]] = True
     return mask
 
 
-def _spread(graph: "Graph", left: Sequence[Node], right: Sequence[Node]) -> dict[Node, int]:
+def _spread(graph: "Graph", left: Sequence[GraphNode], right: Sequence[GraphNode]) -> dict[GraphNode, int]:
     """The longer layer row by row; each of the other one beside the middle of what it is tied to, in order."""
     longer, shorter = (right, left) if len(right) >= len(left) else (left, right)
     rows = {node: row for row, node in enumerate(longer)}

@@ -16,7 +16,7 @@ import numpy as np
 
 from model.cluster.topic_image import Longs
 from model.consumers.ownership import partition_ranges
-from tui.engine.consumers.graph_layout import Layers, Node, VisibleGraph
+from tui.engine.consumers.graph_layout import GraphNode, Layers, VisibleGraph
 from tui.engine.consumers.groups import lag_cell
 from tui.engine.consumers.owners import NO_OWNER, owner_cells, owner_columns
 from tui.engine.queries import BLANK, LAST_FRAME, NO_REPLAY, PARTITION, STILL, GraphList
@@ -165,12 +165,12 @@ TITLES = {"partitions": "partitions", "ranges": "partitions, by owner", "topics"
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class GraphPicture:
     """One answer: what stands in each row."""
 
     layers: Layers
     drawn: VisibleGraph
-    focus: Node | None
+    focus: GraphNode | None
     query: GraphList
     read_on: Mapping[str, str]
     """Partition → who reads it beside its owner."""
@@ -201,15 +201,15 @@ class Picture:
         return self.focus is not None and self.focus.side == "node"
 
     @cached_property
-    def _left(self) -> dict[int, Node]:
+    def _left(self) -> dict[int, GraphNode]:
         return self.drawn.at("owner")
 
     @cached_property
-    def _right(self) -> dict[int, Node]:
+    def _right(self) -> dict[int, GraphNode]:
         return self.drawn.at("node")
 
     @cached_property
-    def _near(self) -> set[Node]:
+    def _near(self) -> set[GraphNode]:
         """The focus and what it is tied to; empty where it is tied to nothing: then nothing need step back."""
         if self.focus is None or self.focus not in self.drawn.graph or not self.drawn.graph[self.focus]:
             return set()
@@ -220,19 +220,19 @@ class Picture:
         owners = self.layers.sharing.owners[:200]
         return max((sum(len(text) for text, _ in owner_cells(owner)[0]) for owner in owners), default=0)
 
-    def _key(self, node: Node) -> str:
+    def _key(self, node: GraphNode) -> str:
         one = self.layers.sharing
         if node.side == "owner":
             return one.owners[node.place].name
         return PARTITION + one.name(int(self.layers.members(node.place)[0]))
 
-    def _owner(self, node: Node | None) -> tuple[Line, ...]:
+    def _owner(self, node: GraphNode | None) -> tuple[Line, ...]:
         if node is None:
             return ((), (), ())
         far = "dim" if self._near and node not in self._near else None
         return owner_cells(self.layers.sharing.owners[node.place], far)
 
-    def _node(self, row: int, node: Node | None) -> tuple[Line, ...]:
+    def _node(self, row: int, node: GraphNode | None) -> tuple[Line, ...]:
         if node is None:
             is_rest = self.drawn.more and row == max(self._right, default=-1) + 1
             return (line(span(f"  and {self.drawn.more:,} more", "dim")) if is_rest else (), ())
@@ -250,7 +250,7 @@ class Picture:
         owners = np.unique(one.owner[places])
         return one.owners[int(owners[0])].hue if len(owners) == 1 else ""
 
-    def _named(self, node: Node, places: Longs) -> str:
+    def _named(self, node: GraphNode, places: Longs) -> str:
         """`orders 0-3,7`; of a topic that several own, which part of it the focus has: `orders 6/51 0-3,7`."""
         one = self.layers.sharing
         topic = one.topics[int(one.topic[places[0]])]
@@ -306,7 +306,7 @@ class Picture:
             stars.append(Star(FOCUS, row, kept, from_left=False))
         return [star for star in stars if star.leaves]
 
-    def _tied(self, node: Node, kind: str) -> tuple[int, ...]:
+    def _tied(self, node: GraphNode, kind: str) -> tuple[int, ...]:
         graph, rows = self.drawn.graph, self.drawn.rows
         return tuple(sorted(rows[other] for other in graph[node] if graph.edges[node, other].get(kind)))
 

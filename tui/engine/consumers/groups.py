@@ -18,9 +18,9 @@ from model.consumers.ownership import GroupCounts, group_counts, no_groups, subs
 from model.sandbox.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.consumers.names import naming
-from tui.engine.filters import Field, Numbers, Texts, whole_numbers
+from tui.engine.filters import ListField, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bar, sparks
-from tui.engine.listing import Listing, Memory, place_in, window
+from tui.engine.listing import AnswerMemo, Listing, place_in, window
 from tui.engine.messages import TextAnswer
 from tui.engine.queries import GroupList, GroupText
 from tui.engine.rows import Column, Line, Row, Window, line, span
@@ -91,7 +91,7 @@ def undescribed(group: GroupImage) -> str:
     return f"kdrill lists {group.kind} groups and cannot describe them"
 
 
-def counts_of(moment: Moment, key: str, group: GroupImage, memory: Memory) -> GroupCounts:
+def counts_of(moment: Moment, key: str, group: GroupImage, memory: AnswerMemo) -> GroupCounts:
     """A group's counts, made anew only when they may differ."""
     return memory.recall(
         f"counts of {key}", group_facts(moment.image, group), lambda: group_counts(group, moment.image)
@@ -108,7 +108,7 @@ def groups_window(
     moment: Moment,
     query: GroupList,
     now_ms: int,
-    memory: Memory,
+    memory: AnswerMemo,
     recent: LagsSeen | None = None,
     said: Sequence[GroupView] = (),
 ) -> Window:
@@ -143,7 +143,7 @@ def _with_lags(row: Row, recent: LagsSeen | None) -> Row:
     return msgspec.structs.replace(row, cells=(*row.cells[: LAG_BAR + 1], drawn, *row.cells[LAG_BAR + 1 :]))
 
 
-def _fields(listed: Sequence[Listed]) -> dict[str, Field]:
+def _fields(listed: Sequence[Listed]) -> dict[str, ListField]:
     def column(name: str) -> Numbers:
         numbers: list[int | None] = [getattr(one.counts, name) for one in listed]
         return whole_numbers(numbers)
@@ -208,7 +208,9 @@ def lag_cell(lag: int | None) -> Line:
 PARTITIONS_SHOWN = 200
 
 
-def group_text(moment: Moment, query: GroupText, _: int, memory: Memory, said: Sequence[GroupView] = ()) -> TextAnswer:
+def group_text(
+    moment: Moment, query: GroupText, _: int, memory: AnswerMemo, said: Sequence[GroupView] = ()
+) -> TextAnswer:
     """Of the group whose key is asked for; `said` as in `groups_window`."""
     sheet = Sheet(f"group {query.key}", query.width)
     group = moment.image.group(query.key)

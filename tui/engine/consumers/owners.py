@@ -17,7 +17,7 @@ from model.cluster.topic_image import Longs
 from model.consumers.ownership import subscribed_topics, threads_of
 from tui.engine.consumers.groups import lag_cell
 from tui.engine.consumers.names import JOINS, Naming, Short, naming, readable
-from tui.engine.filters import Field, Texts, whole_numbers
+from tui.engine.filters import ListField, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, place_in
 from tui.engine.rows import Column, Line, Row, line, span
@@ -309,7 +309,7 @@ def owner_bar(owner: Owner, most: int) -> Line:
     return line(span(shown, owner.hue))
 
 
-def _fields(one: Sharing, rows: Sequence[tuple[Owner, int]]) -> dict[str, Field]:
+def _fields(one: Sharing, rows: Sequence[tuple[Owner, int]]) -> dict[str, ListField]:
     def owned(place: int) -> str:
         return " ".join(map(one.name, one.of(place).tolist()))
 

@@ -14,16 +14,16 @@ from model.sandbox.messages import GroupView
 from model.sources.feed import Moment
 from tui.engine.consumers.graph_layout import (
     LEVELS,
+    GraphNode,
     GraphPosition,
     Layers,
     Level,
-    Node,
     layers_of,
     level_for,
     tied,
     visible_graph,
 )
-from tui.engine.consumers.graph_picture import NO_READERS, Picture
+from tui.engine.consumers.graph_picture import NO_READERS, GraphPicture
 from tui.engine.consumers.groups import group_facts, undescribed
 from tui.engine.consumers.owners import (
     BAR,
@@ -41,7 +41,7 @@ from tui.engine.consumers.owners import (
     with_before,
 )
 from tui.engine.glyphs import bar
-from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
+from tui.engine.listing import AnswerMemo, Listing, indices, rows_in_order, window
 from tui.engine.queries import HOP, NO_REPLAY, PARTITION, GraphList, OwnershipList
 from tui.engine.rows import Column, Line, Window, line, span
 from tui.engine.sheets import clock_text
@@ -56,7 +56,7 @@ def graph_window(
     one: Sharing,
     query: GraphList,
     now_ms: int,
-    memory: Memory,
+    memory: AnswerMemo,
     *,
     title: str = "",
     turn: int = 0,
@@ -75,12 +75,12 @@ def graph_window(
     on = focus or _first(owners, nodes)
     held = range(query.first, query.first + query.count)
     drawn = visible_graph(layers, owners, nodes, GraphPosition(held, range(query.offset, query.offset + height), on))
-    picture = Picture(layers, drawn, on, query, read_on)
+    picture = GraphPicture(layers, drawn, on, query, read_on)
     if focus is not None and drawn.cursor not in held:  # a hop: what is shown next is round its goal
         top = max(drawn.cursor - height // 2, 0)
         held = range(top - height, top + 2 * height)
         drawn = visible_graph(layers, owners, nodes, GraphPosition(held, range(top, top + height), on))
-        picture = Picture(layers, drawn, on, query, read_on)
+        picture = GraphPicture(layers, drawn, on, query, read_on)
     rows = range(min(max(held.start, 0), drawn.total), min(held.stop, drawn.total))
     return Window(
         first=rows.start,
@@ -94,7 +94,7 @@ def graph_window(
     )
 
 
-def _layers(one: Sharing, query: GraphList, height: int, memory: Memory) -> Layers:
+def _layers(one: Sharing, query: GraphList, height: int, memory: AnswerMemo) -> Layers:
     level: Level = _level(query.view) or memory.recall("ownership level", (one, height), lambda: level_for(one, height))
     return memory.recall(
         f"ownership layers {query.name}", (one, level, query.frame), lambda: layers_of(one, level, query.frame)
@@ -116,28 +116,30 @@ def _nodes(layers: Layers, places: Longs) -> Longs:
     return np.unique(layers.node[asked[one.owner] | asked[one.before]])
 
 
-def _first(owners: Longs, nodes: Longs) -> Node | None:
-    return Node("owner", int(owners[0])) if len(owners) else Node("node", int(nodes[0])) if len(nodes) else None
+def _first(owners: Longs, nodes: Longs) -> GraphNode | None:
+    return (
+        GraphNode("owner", int(owners[0])) if len(owners) else GraphNode("node", int(nodes[0])) if len(nodes) else None
+    )
 
 
-def _focus(layers: Layers, key: str, owners: Longs, nodes: Longs) -> Node | None:
+def _focus(layers: Layers, key: str, owners: Longs, nodes: Longs) -> GraphNode | None:
     """What a key means, if it is shown."""
     found = _meant(layers, key.removeprefix(HOP))
     if key.startswith(HOP) and found is not None:
         ways = tied(layers, found)
-        found = Node("node" if found.side == "owner" else "owner", int(ways[0])) if len(ways) else found
+        found = GraphNode("node" if found.side == "owner" else "owner", int(ways[0])) if len(ways) else found
     return found if found is not None and found.place in (owners if found.side == "owner" else nodes) else None
 
 
-def _meant(layers: Layers, key: str) -> Node | None:
+def _meant(layers: Layers, key: str) -> GraphNode | None:
     one = layers.sharing
     if key.startswith(PARTITION):
         topic, _, number = key.removeprefix(PARTITION).rpartition("-")
         place = one.place(topic, int(number)) if number.isascii() and number.isdigit() else -1
-        return Node("node", int(layers.node[place])) if place >= 0 else None
+        return GraphNode("node", int(layers.node[place])) if place >= 0 else None
     if key == NOBODY:
-        return Node("node", 0) if one.nobody else None
-    return next((Node("owner", place) for place, owner in enumerate(one.owners) if owner.name == key), None)
+        return GraphNode("node", 0) if one.nobody else None
+    return next((GraphNode("owner", place) for place, owner in enumerate(one.owners) if owner.name == key), None)
 
 
 LAG = 9
@@ -145,7 +147,7 @@ SAYS_NOTHING = GroupView(name="")
 
 
 def ownership_window(
-    moment: Moment, query: OwnershipList, now_ms: int, memory: Memory, *, said: Sequence[GroupView] = ()
+    moment: Moment, query: OwnershipList, now_ms: int, memory: AnswerMemo, *, said: Sequence[GroupView] = ()
 ) -> Window:
     """The rows of the group `query.scope`; `query.view` is table, or graph with a level behind it or none.
 
@@ -171,7 +173,7 @@ def ownership_window(
     return graph_window(moved, query, now_ms, memory, title=title, turn=turn, read_on=told.read_on)
 
 
-def ownership_of(moment: Moment, name: str, memory: Memory) -> Sharing:
+def ownership_of(moment: Moment, name: str, memory: AnswerMemo) -> Sharing:
     """Who has what, made anew only when it may differ."""
     image, group = moment.image, moment.image.group(name)
     assert group is not None

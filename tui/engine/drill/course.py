@@ -16,12 +16,12 @@ from operator import itemgetter
 
 from model.cluster.ids import NO_LEADER
 from model.drills.rows import AnyRow, BrokerFenced, FolderFailed, QuorumShrank, StateWritten
-from model.drills.sentences import Step
+from model.drills.sentences import SentenceRows
 from model.hosts.virtual.journal import ControllerElected, SessionEnded
-from tui.engine.drill.playback import MARKS, Counts, DrillAnswer, Playback
+from tui.engine.drill.playback import MARKS, DrillAnswer, MomentCounts, Playback
 from tui.engine.drill.queries import CoursePicture
 from tui.engine.glyphs import FOLD, area
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import drawn
 from tui.engine.rows import Line, Span, line, span
@@ -130,13 +130,13 @@ Numbers = tuple[int, int, int]
 """As SEVERITIES."""
 
 
-def numbers_of(counts: Counts) -> Numbers:
+def numbers_of(counts: MomentCounts) -> Numbers:
     """What is drawn of the counts after a step."""
     return counts.leaderless, counts.under_min_isr, counts.under_replicated
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class DrillCourse:
     """A drill's counts on an axis: `columns` by cell, `peaks` and `longest_ms`, without a leader, of all its time."""
 
     axis: Axis
@@ -166,7 +166,7 @@ def _peaks(all_numbers: Sequence[Numbers]) -> Numbers:
     return leaderless, under_min, under
 
 
-def course_of(playback: Playback, width: int) -> Course:
+def course_of(playback: Playback, width: int) -> DrillCourse:
     """On a picture of this width. There is a step at least."""
     numbers = [numbers_of(counts) for counts in playback.counts]
     peaks = _peaks(numbers)
@@ -175,7 +175,7 @@ def course_of(playback: Playback, width: int) -> Course:
     columns = tuple(_peaks(numbers[steps.start : steps.stop]) for steps in spans)
     rows = playback.drill.timeline.rows
     words = tuple(word_of(step, rows[step.first : step.end]) for step in playback.steps)
-    return Course(axis, columns, peaks, max(counts.longest_ms for counts in playback.counts), words)
+    return DrillCourse(axis, columns, peaks, max(counts.longest_ms for counts in playback.counts), words)
 
 
 def step_in_cell(playback: Playback, cell: int, width: int) -> int:
@@ -186,7 +186,7 @@ def step_in_cell(playback: Playback, cell: int, width: int) -> int:
     return course.axis.step_at(cell - course.gutter)
 
 
-def course_picture(look: DrillAnswer, query: CoursePicture, _: int, memory: Memory) -> TextAnswer:
+def course_picture(look: DrillAnswer, query: CoursePicture, _: int, memory: AnswerMemo) -> TextAnswer:
     """Areas over folded time, the scrubber below them, and what happened when."""
     playback = look.playback
     if playback is None or not playback.steps or query.width <= 0:
@@ -196,7 +196,7 @@ def course_picture(look: DrillAnswer, query: CoursePicture, _: int, memory: Memo
     return memory.recall("drill course drawn", made_from, lambda: _drawn(playback, course, query, memory))
 
 
-def _drawn(playback: Playback, course: Course, query: CoursePicture, memory: Memory) -> TextAnswer:
+def _drawn(playback: Playback, course: DrillCourse, query: CoursePicture, memory: AnswerMemo) -> TextAnswer:
     moment, height = playback.step(query.moment), max(query.height, 3)
     labels = _labels(playback.steps, course, 2 if height >= ROOM_FOR_LABELS else 1)
     lines, here = height - 1 - len(labels), course.axis.cells[moment]
@@ -229,14 +229,14 @@ def _with_guide(cells: Line, here: int) -> Iterator[Span]:
         yield span("╎", "rule") if place == here and cell[0] == " " else cell
 
 
-def _named(course: Course, now: Numbers, place: int, sign: str, style: str) -> Line:
+def _named(course: DrillCourse, now: Numbers, place: int, sign: str, style: str) -> Line:
     digits = _digits(course.peaks)
     name, number, peak = SEVERITIES[place][0], now[place], course.peaks[place]
     told = span(f"{number:>{digits},}", "strong" if number else "dim")
     return line(span(f"{sign} ", style), f"{name:<13} ", told, span(f" {peak:>{digits},}", "dim"))
 
 
-def _heading(course: Course) -> Line:
+def _heading(course: DrillCourse) -> Line:
     digits = _digits(course.peaks)
     return line(span(f"{'now':>{16 + digits}} {'peak':>{digits}}", "dim"))
 
@@ -247,7 +247,7 @@ def _bands(lines: int) -> tuple[bool, int]:
     return headed, max((lines - headed) // len(SEVERITIES), 1)
 
 
-def _names(course: Course, now: Numbers, lines: int, *, is_stacked: bool) -> list[Line]:
+def _names(course: DrillCourse, now: Numbers, lines: int, *, is_stacked: bool) -> list[Line]:
     """What stands before each line: as a legend, or before the lowest line of its severity."""
     headed, each = _bands(lines)
     names: list[Line] = [_heading(course)] if headed else []
@@ -259,7 +259,7 @@ def _names(course: Course, now: Numbers, lines: int, *, is_stacked: bool) -> lis
     return names
 
 
-def _areas(course: Course, lines: int, is_stacked: bool) -> list[Line]:
+def _areas(course: DrillCourse, lines: int, is_stacked: bool) -> list[Line]:
     """The columns of all cells, line by line."""
     if is_stacked:
         stacks = [(one, two, max(three - one - two, 0)) for one, two, three in course.columns]
@@ -271,7 +271,7 @@ def _areas(course: Course, lines: int, is_stacked: bool) -> list[Line]:
     return areas
 
 
-def _signs(steps: Sequence[Step], axis: Axis, here: int) -> Iterator[Span]:
+def _signs(steps: Sequence[SentenceRows], axis: Axis, here: int) -> Iterator[Span]:
     """The scrubber: what has been played is told from what is to come."""
     cells = ["-"] * axis.width
     for fold in axis.folds:
@@ -291,7 +291,7 @@ def _signs(steps: Sequence[Step], axis: Axis, here: int) -> Iterator[Span]:
             yield span(sign, "dim" if folded[cell] == sign else SIGN_STYLES.get(sign, "dim"))
 
 
-def _labels(steps: Sequence[Step], course: Course, count: int) -> list[Line]:
+def _labels(steps: Sequence[SentenceRows], course: DrillCourse, count: int) -> list[Line]:
     """What happened when, each beginning below its step: marks first, then elections, then times alone."""
     told = zip(course.axis.cells, steps, course.words, strict=True)
     lines = [_Written(course.axis.width) for _ in range(count)]
@@ -330,7 +330,7 @@ class _Written:
         return tuple(self._cells)
 
 
-def word_of(step: Step, rows: Sequence[AnyRow]) -> str:
+def word_of(step: SentenceRows, rows: Sequence[AnyRow]) -> str:
     """What a milestone is called on the axis; empty for what is none."""
     row = rows[0]
     if isinstance(row, ControllerElected | QuorumShrank):

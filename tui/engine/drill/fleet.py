@@ -14,11 +14,11 @@ from model.analyses.fleets.scenarios import GENERATORS, FleetResult, FleetRow, l
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from tui.engine import glyphs
-from tui.engine.drill.heat import ITSELF, SHADES, Grid, drawn_map, legend
+from tui.engine.drill.heat import ITSELF, SHADES, HeatGrid, drawn_map, legend
 from tui.engine.drill.queries import HeatList, ScenarioList
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import ListField, Numbers, Texts
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Listing, Memory
+from tui.engine.listing import AnswerMemo, Listing
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.counts import rack_name
 from tui.engine.rows import Column, Line, Row, Span, Window, line, span
@@ -64,7 +64,7 @@ def short_of(row: FleetRow) -> str:
     return f"{row.longest_s:.0f}" if row.longest_s < 1_000 else f"{row.longest_s / 60:.0f}m"
 
 
-def ranked(look: AnalysisAnswer, memory: Memory) -> tuple[FleetRow, ...]:
+def ranked(look: AnalysisAnswer, memory: AnswerMemo) -> tuple[FleetRow, ...]:
     """The worst first."""
     result: FleetResult | None = look.result
     return memory.recall("fleet ranked", (result,), lambda: result.worst_first if result else ())
@@ -107,7 +107,7 @@ def _columns() -> tuple[Column, ...]:
     return (*columns[:place], Column("", BAR, "<", "", LAST), *columns[place:])
 
 
-def fleet_scenarios(look: AnalysisAnswer, query: ScenarioList, memory: Memory) -> Listing:
+def fleet_scenarios(look: AnalysisAnswer, query: ScenarioList, memory: AnswerMemo) -> Listing:
     """Every scenario that was played; its key is what is done in it. `cell`: only those of that cell of the map."""
     rows = ranked(look, memory)
     if query.cell != ("", ""):
@@ -115,7 +115,7 @@ def fleet_scenarios(look: AnalysisAnswer, query: ScenarioList, memory: Memory) -
     names = memory.recall(f"fleet names {query.cell}", (look.result,), lambda: [named(row) for row in rows])
     most = max((row.leaderless_s for row in rows), default=0.0)
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         numbers = {field: Numbers(np.array([getattr(row, field) for row in rows])) for field, _, _ in TITLES}
         return {"scenario": Texts(lambda: names), **numbers}
 
@@ -179,11 +179,11 @@ class FleetHeat:
         return (*self.kinds, *(self.rows if self.has_pairs else ()))
 
     @cached_property
-    def grid(self) -> Grid:
+    def grid(self) -> HeatGrid:
         """As it is drawn."""
         widest = max((len(short_of(row)) for row in self.worst.values()), default=1) + (not self.is_filled)
         names = [NAMES.get(thing, thing) for thing in self.things]
-        return Grid(self.things, names, self.rows, self.rows, "fails", widest, self.cell)
+        return HeatGrid(self.things, names, self.rows, self.rows, "fails", widest, self.cell)
 
     def cell(self, row: int, column: int, numbered: bool) -> Span:
         broker, thing = self.rows[row], self.things[column]
@@ -218,7 +218,7 @@ def _heat_first(image: ClusterImage, worst: Mapping[tuple[str, str], FleetRow]):
     return lambda broker: (rack_name(image, broker), -heat.get(broker, 0.0), broker)
 
 
-def fleet_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memory) -> Window:
+def fleet_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: AnswerMemo) -> Window:
     """How long partitions had no leader, by who fails and how."""
     rows = ranked(look, memory)
     if not rows:
@@ -231,7 +231,7 @@ def fleet_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memor
 # Texts
 
 
-def fleet_summary(sheet: Sheet, look: AnalysisAnswer, cell: tuple[str, str], memory: Memory) -> None:
+def fleet_summary(sheet: Sheet, look: AnalysisAnswer, cell: tuple[str, str], memory: AnswerMemo) -> None:
     """What a fleet says as a whole, and of the cell under the map's cursor."""
     rows = ranked(look, memory)
     result: FleetResult | None = look.result
@@ -268,7 +268,7 @@ def _in_words(row: FleetRow) -> str:
     return f"{lost}{without}; {row.under_min:,} refused producers, {row.moved:,} moved"
 
 
-def fleet_row_text(sheet: Sheet, look: AnalysisAnswer, key: str, memory: Memory) -> TextAnswer:
+def fleet_row_text(sheet: Sheet, look: AnalysisAnswer, key: str, memory: AnswerMemo) -> TextAnswer:
     """The scenario whose key it is."""
     row = next((row for row in ranked(look, memory) if row.scenario == key), None)
     if row is None:

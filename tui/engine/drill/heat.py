@@ -21,8 +21,8 @@ from tui.engine.listing import (
     BESIDE,
     NAMED,
     NOWHERE,
+    AnswerMemo,
     Listing,
-    Memory,
     VisibleColumns,
     place_in,
     visible_columns,
@@ -49,7 +49,7 @@ MAP = 1
 """The place of the map among the columns."""
 
 
-class Grid(NamedTuple):
+class HeatGrid(NamedTuple):
     """What is drawn as a heat map."""
 
     things: tuple[str, ...]
@@ -75,7 +75,7 @@ class HeatCell(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Heat:
+class DrawnHeatMap:
     """A heat map in an order: `order` are the places of its labels; `found` has the worst scenario of each two."""
 
     heat: HeatMap
@@ -166,17 +166,17 @@ def worst_of_each(look: AnalysisAnswer, result: DrillResult) -> dict[frozenset[s
     return found
 
 
-def heat_of(look: AnalysisAnswer, result: DrillResult, query: HeatList) -> Heat:
+def heat_of(look: AnalysisAnswer, result: DrillResult, query: HeatList) -> DrawnHeatMap:
     """The map as it is looked at. There has to be one."""
     assert result.heat is not None
     found = worst_of_each(look, result)
     known = (label for pair in found for label in sorted(pair) if label in result.heat.labels)
     first = next(known, "")
     order = list(range(len(result.heat.labels))) if query.sort else clustered(result.heat, look.image, first)
-    return Heat(result.heat, order[::-1] if query.reverse else order, found, query.is_filled)
+    return DrawnHeatMap(result.heat, order[::-1] if query.reverse else order, found, query.is_filled)
 
 
-def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memory) -> Window:
+def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: AnswerMemo) -> Window:
     """A row and a column for each broker or rack; sorted by name, both stand in the order of ids."""
     result: DrillResult | None = look.result
     if result is None or result.heat is None:
@@ -184,12 +184,12 @@ def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memor
     made_from = (result, query.sort, query.reverse, query.is_filled)
     heat = memory.recall(query.name, made_from, lambda: heat_of(look, result, query))
     widest = heat.widest + (not heat.is_filled)
-    grid = Grid(heat.things, heat.names, heat.things, heat.names, result.heat.by, widest, heat.cell)
+    grid = HeatGrid(heat.things, heat.names, heat.things, heat.names, result.heat.by, widest, heat.cell)
     return drawn_map(grid, query, _worst_beside(heat), (result, query.sort, query.reverse), memory, now_ms)
 
 
 def drawn_map(
-    grid: Grid, query: HeatList, beside: str, made_from: tuple[object, ...], memory: Memory, now_ms: int
+    grid: HeatGrid, query: HeatList, beside: str, made_from: tuple[object, ...], memory: AnswerMemo, now_ms: int
 ) -> Window:
     """A map as it is looked at; `beside`: what its cursor is on across before anybody moved it."""
     column = query.column if query.column in grid.things else beside
@@ -211,7 +211,7 @@ def drawn_map(
     return msgspec.structs.replace(window(listing, asked, memory, now_ms), across=shown.across(grid.things, MAP))
 
 
-def _worst_beside(heat: Heat) -> str:
+def _worst_beside(heat: DrawnHeatMap) -> str:
     """The thing that is worst with the first one: there the cursor begins."""
     labels = heat.heat.labels
     first = labels[heat.order[0]] if heat.order else ""
@@ -221,7 +221,7 @@ def _worst_beside(heat: Heat) -> str:
     return next(iter((*heat.things[1:2], *heat.things)), "")
 
 
-def _fitted(grid: Grid, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
+def _fitted(grid: HeatGrid, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
     """With names and numbers where they fit, else with names, else without."""
     room = query.width - EDGES - _name_width(grid) - 1
     name = max(map(len, grid.names), default=1)
@@ -233,17 +233,17 @@ def _fitted(grid: Grid, query: HeatList, column: str) -> tuple[VisibleColumns, b
     return next((one for one in fitted if one[0].count == count), fitted[-1])
 
 
-def _name_width(grid: Grid) -> int:
+def _name_width(grid: HeatGrid) -> int:
     return max([len("17-48/64"), *map(len, grid.row_names)])
 
 
-def _cut(shown: VisibleColumns, grid: Grid) -> str:
+def _cut(shown: VisibleColumns, grid: HeatGrid) -> str:
     """Which columns are in view, where not all are."""
     first, last, total = shown.first + 1, shown.first + shown.count, len(grid.things)
     return f"{first}-{last}/{total}" if shown.count < total else grid.by
 
 
-def _title(grid: Grid, shown: VisibleColumns) -> str:
+def _title(grid: HeatGrid, shown: VisibleColumns) -> str:
     """All names above their cells; where there is no room, the cursor's alone."""
     names = grid.names[shown.view]
     if max(map(len, names), default=0) < shown.cell:
@@ -254,7 +254,7 @@ def _title(grid: Grid, shown: VisibleColumns) -> str:
     return " " * min(start, max(shown.width - len(name), 0)) + name
 
 
-def _heat_row(grid: Grid, row: int, shown: VisibleColumns, *, numbered: bool) -> Row:
+def _heat_row(grid: HeatGrid, row: int, shown: VisibleColumns, *, numbered: bool) -> Row:
     places = range(len(grid.names))[shown.view]
     cells: list[Span] = [grid.cell(row, place, numbered) for place in places]
     if shown.cell > TINY:

@@ -19,7 +19,7 @@ from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.findings.health import MIN_ISR, at_least_one, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.records import PartitionState
-from model.drills.drill import Drill, Progress, play, usual
+from model.drills.drill import DrillProgress, PlayedDrill, play, usual
 from model.drills.outcomes import DrilledPartition
 from model.drills.rows import AnyRow, BrokerFenced, QuorumShrank, StateWritten, VoterBooted, VoterFellSilent
 from model.drills.scenario import (
@@ -36,7 +36,7 @@ from model.drills.scenario import (
     read_written,
     ruled_by,
 )
-from model.drills.sentences import Step, steps_of
+from model.drills.sentences import SentenceRows, steps_of
 from model.hosts.process import crash_line
 from model.hosts.virtual.journal import (
     BrokerBooted,
@@ -45,7 +45,7 @@ from model.hosts.virtual.journal import (
     ControllerElected,
     SessionEnded,
 )
-from model.hosts.virtual.scheduled_events import Assumptions
+from model.hosts.virtual.scheduled_events import TimingAssumptions
 from tui.engine.messages import STOPPABLE
 from tui.engine.partitions.counts import rack_name
 from tui.engine.questions import DrillPlan
@@ -54,7 +54,7 @@ MARKS = "KDxU*"
 """The letters of the moments that are worth a jump."""
 
 
-class Counts(msgspec.Struct, frozen=True):
+class MomentCounts(msgspec.Struct, frozen=True):
     """How the cluster stands. `leaderless` lost their leader and have no other; `longest_ms` is the longest so far."""
 
     leaderless: int
@@ -68,9 +68,9 @@ class Counts(msgspec.Struct, frozen=True):
 class Playback:
     """`steps` in order of time, `counts` after each, and the number of leaders of each broker after each."""
 
-    drill: Drill
-    steps: tuple[Step, ...]
-    counts: tuple[Counts, ...]
+    drill: PlayedDrill
+    steps: tuple[SentenceRows, ...]
+    counts: tuple[MomentCounts, ...]
     brokers: tuple[int, ...]
     leaders: NDArray[np.int64]  # [step, broker]
     history: Mapping[TopicPartition, tuple[tuple[int, ...], tuple[PartitionState, ...]]]
@@ -147,7 +147,7 @@ class Playback:
                 yield row
 
 
-def playback_of(drill: Drill) -> Playback:
+def playback_of(drill: PlayedDrill) -> Playback:
     """Everything that the screens look up, worked out once."""
     rows = drill.timeline.rows
     steps = tuple(steps_of(rows))
@@ -168,7 +168,7 @@ def playback_of(drill: Drill) -> Playback:
     )
 
 
-def _leaders(drill: Drill, steps: tuple[Step, ...], brokers: tuple[int, ...]) -> NDArray[np.int64]:
+def _leaders(drill: PlayedDrill, steps: tuple[SentenceRows, ...], brokers: tuple[int, ...]) -> NDArray[np.int64]:
     places = {broker: place for place, broker in enumerate(brokers)}
     now = np.array([drill.summary.leaders_by_broker[broker][0] for broker in brokers], np.int64)
     leaders = np.empty((len(steps), len(brokers)), np.int64)
@@ -182,7 +182,7 @@ def _leaders(drill: Drill, steps: tuple[Step, ...], brokers: tuple[int, ...]) ->
     return leaders
 
 
-def _counts(drill: Drill, steps: tuple[Step, ...]) -> Iterator[Counts]:
+def _counts(drill: PlayedDrill, steps: tuple[SentenceRows, ...]) -> Iterator[MomentCounts]:
     outages = drill.timeline.outages
     began = np.array([one.from_ms for one in outages])
     ended = np.array([math.inf if one.to_ms is None else one.to_ms for one in outages])
@@ -199,7 +199,7 @@ def _counts(drill: Drill, steps: tuple[Step, ...]) -> Iterator[Counts]:
         at_ms = drill.timeline.end_ms if step is steps[-1] else step.until_ms  # as everybody else counts
         leaderless = int(((began <= at_ms) & (at_ms < ended)).sum())
         longest = float(np.max(np.minimum(ended, at_ms) - began, initial=0.0))
-        yield Counts(leaderless, under_replicated, under_min_isr, unclean, longest)
+        yield MomentCounts(leaderless, under_replicated, under_min_isr, unclean, longest)
 
 
 def _unwell(image: ClusterImage, default: int, topic: str, state: PartitionState | None) -> tuple[bool, bool]:
@@ -376,11 +376,11 @@ def _look(plan: DrillPlan, image: ClusterImage, last: DrillAnswer | None = None,
     return DrillAnswer(plan, image, note=note, dead=dead)
 
 
-def assumptions_of(look: DrillAnswer) -> Assumptions:
+def assumptions_of(look: DrillAnswer) -> TimingAssumptions:
     """As stated on the screen; what it does not name is as everywhere."""
     times, session_ms = usual(look.image, scenario_of(look)), look.plan.session_timeout_ms
     return times if session_ms is None else msgspec.structs.replace(times, session_timeout_ms=session_ms)
 
 
-def _so_far(progress: Progress) -> str:
+def _so_far(progress: DrillProgress) -> str:
     return f"playing: +{progress.at_ms / 1000:,.1f} s, {progress.rows:,} things happened; {STOPPABLE}"

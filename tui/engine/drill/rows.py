@@ -9,7 +9,7 @@ from model.cluster.records import PartitionState
 from model.cluster.topic_image import unpadded
 from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Deed
-from model.drills.sentences import Step
+from model.drills.sentences import SentenceRows
 from tui.engine.cluster.brokers import host_of
 from tui.engine.drill.course import SIGN_STYLES, seconds, step_in_cell
 from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of, voters_of
@@ -26,7 +26,7 @@ from tui.engine.drill.queries import (
     InCell,
     ToMark,
 )
-from tui.engine.filters import Field, Texts
+from tui.engine.filters import ListField, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.partitions.rows import EDGES, MAP, MapColumns, map_columns, signs_of_state, thing
 from tui.engine.rows import Column, Line, Row, line, span
@@ -52,7 +52,7 @@ def drill_timeline(look: DrillAnswer, query: DrillTimelineList, *_: object) -> L
     )
 
 
-def _moment_row(number: int, step: Step) -> Row:
+def _moment_row(number: int, step: SentenceRows) -> Row:
     cells = line(span(seconds(step.at_ms), "dim")), line(span(step.text, SIGN_STYLES.get(step.sign, "")))
     return Row(key=str(number), cells=cells, mark=step.sign)
 
@@ -122,7 +122,7 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
     ]
     most = _most_leaders(playback, moment)
     left_out = slice(0) if scenario_of(look).acts else LEADERS
-    fields: dict[str, Field] = {
+    fields: dict[str, ListField] = {
         "id": Texts(lambda: [str(broker) for broker in ids]),
         "rack": Texts(lambda: [broker.rack or "-" for broker in registered]),
         "state": Texts(lambda: [states.get(broker, GONE_BEFORE) for broker in ids]),

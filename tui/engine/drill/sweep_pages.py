@@ -16,9 +16,9 @@ from tui.engine.drill.fleet import KINDS as FLEETS
 from tui.engine.drill.fleet import fleet_heat, fleet_row_text, fleet_scenarios, fleet_summary
 from tui.engine.drill.heat import SHADES_OF, affected, legend, sweep_heat, thing_of, worst_of_each
 from tui.engine.drill.queries import DeathList, DeathText, HeatList, ScenarioList, ScenarioText, SweepText
-from tui.engine.filters import Field, Numbers, Texts, whole_numbers
+from tui.engine.filters import ListField, Numbers, Texts, whole_numbers
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.listing import AnswerMemo, Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.questions import SweepQuestion
 from tui.engine.rows import Column, Row, Window, line, span
@@ -65,15 +65,15 @@ def badness(scenario: ScenarioOutcome) -> tuple[int, ...]:
     )
 
 
-def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, _: int = 0, memory: Memory | None = None) -> Listing:
+def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, _: int = 0, memory: AnswerMemo | None = None) -> Listing:
     """Every scenario that is listed; its key is what dies. The new ones are partitions that were well before."""
     if is_fleet(look):
-        return fleet_scenarios(look, query, memory or Memory())
+        return fleet_scenarios(look, query, memory or AnswerMemo())
     result: DrillResult | None = look.result
     return _listing(look, result.listed if result else (), query)
 
 
-def heat_page(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memory) -> Window:
+def heat_page(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: AnswerMemo) -> Window:
     """The heat map of pairs, or of a fleet."""
     return (fleet_heat if is_fleet(look) else sweep_heat)(look, query, now_ms, memory)
 
@@ -83,7 +83,7 @@ def is_fleet(look: AnalysisAnswer) -> bool:
     return isinstance(look.question, SweepQuestion) and bool(look.question.fleet)
 
 
-def worst_deaths(look: AnalysisAnswer, query: DeathList, _: int, memory: Memory) -> Listing:
+def worst_deaths(look: AnalysisAnswer, query: DeathList, _: int, memory: AnswerMemo) -> Listing:
     """The same of single brokers and of racks."""
     some: Sequence[ScenarioOutcome] = look.result or ()
     ranked = memory.recall(query.name, (look.result,), lambda: tuple(sorted(some, key=badness, reverse=True)))
@@ -96,7 +96,7 @@ def _listing(look: AnalysisAnswer, listed: Sequence[ScenarioOutcome], query: Sce
     columns = scenario_columns(query.width)
     bar = next(column.width for column in columns if column.title == "affected")
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         counts = {field: Numbers(_numbers(listed, field)) for field, _, _ in SCENARIO_COUNTS}
         most_leaders = whole_numbers(one.most_leaders for one in listed)
         return {"fails": Texts(lambda: names), **counts, "most_leaders": most_leaders}
@@ -154,7 +154,7 @@ KINDS = {
 MOST_SETS = 8
 
 
-def sweep_text(look: AnalysisAnswer, query: SweepText, _: int = 0, memory: Memory | None = None) -> TextAnswer:
+def sweep_text(look: AnalysisAnswer, query: SweepText, _: int = 0, memory: AnswerMemo | None = None) -> TextAnswer:
     """The box beside the scenarios."""
     sheet = Sheet("Sweep", query.width)
     if first := not_forecast(look.image):
@@ -164,7 +164,7 @@ def sweep_text(look: AnalysisAnswer, query: SweepText, _: int = 0, memory: Memor
     if look.note:
         sheet.say(look.note)
     if is_fleet(look):
-        fleet_summary(sheet, look, query.cell, memory or Memory())
+        fleet_summary(sheet, look, query.cell, memory or AnswerMemo())
         return _asked(sheet, look).answer()
     result: DrillResult | None = look.result
     if result is None:
@@ -183,7 +183,7 @@ def sweep_text(look: AnalysisAnswer, query: SweepText, _: int = 0, memory: Memor
     return _asked(sheet, look).answer()
 
 
-def scenario_text(look: AnalysisAnswer, query: ScenarioText | DeathText, _: int, memory: Memory) -> TextAnswer:
+def scenario_text(look: AnalysisAnswer, query: ScenarioText | DeathText, _: int, memory: AnswerMemo) -> TextAnswer:
     """The scenario whose name is the key."""
     sheet = Sheet(query.key, query.width)
     if is_fleet(look):

@@ -16,7 +16,7 @@ from model.cluster.texts import written_at
 from model.recordings.folder import parse_time, said
 from model.sources.feed import Moment
 from model.sources.timeline import MARKED, MARKS, STEADY, Instant, Timeline
-from model.sources.timeline_window import Window, recorded_ms
+from model.sources.timeline_window import TimelineWindow, recorded_ms
 from tui.engine.cluster.events import event_key
 from tui.engine.cluster.findings import ALERT
 from tui.engine.messages import Direction
@@ -26,7 +26,7 @@ MOST_MARKS = 50
 MARK = "mark"
 
 
-class Mark(msgspec.Struct, frozen=True, eq=False):
+class MomentMark(msgspec.Struct, frozen=True, eq=False):
     """One marked moment."""
 
     note: str
@@ -43,31 +43,31 @@ class Mark(msgspec.Struct, frozen=True, eq=False):
 class Marks(msgspec.Struct, frozen=True, eq=False):
     """Marks in the order in which they were made; one a moment."""
 
-    made: tuple[Mark, ...] = ()
+    made: tuple[MomentMark, ...] = ()
 
-    def at(self, seq: int) -> Mark | None:
+    def at(self, seq: int) -> MomentMark | None:
         """The mark at a moment."""
         return next((mark for mark in self.made if mark.instant.seq == seq), None)
 
-    def named(self, note: str) -> Mark | None:
+    def named(self, note: str) -> MomentMark | None:
         """The latest mark of a name, whatever its case."""
         return next((mark for mark in reversed(self.made) if mark.note.casefold() == note.strip().casefold()), None)
 
-    def latest_but(self, seq: int) -> Mark | None:
+    def latest_but(self, seq: int) -> MomentMark | None:
         """The latest mark at another moment."""
         return next((mark for mark in reversed(self.made) if mark.instant.seq != seq), None)
 
-    def before(self, seq: int) -> Mark | None:
+    def before(self, seq: int) -> MomentMark | None:
         """The nearest one before a moment."""
         return max((mark for mark in self.made if mark.instant.seq < seq), key=_seq, default=None)
 
-    def after(self, seq: int) -> Mark | None:
+    def after(self, seq: int) -> MomentMark | None:
         """The nearest one after a moment."""
         return min((mark for mark in self.made if mark.instant.seq > seq), key=_seq, default=None)
 
     def marked(self, note: str, instant: Instant, moment: Moment) -> "Marks":
         """With one more; a moment's earlier mark goes, and the first one where there are too many."""
-        mark = Mark(note.strip() or f"mark {len(self.made) + 1}", instant, moment)
+        mark = MomentMark(note.strip() or f"mark {len(self.made) + 1}", instant, moment)
         return Marks((*self.without(instant.seq).made, mark)[-MOST_MARKS:])
 
     def without(self, seq: int) -> "Marks":
@@ -75,7 +75,7 @@ class Marks(msgspec.Struct, frozen=True, eq=False):
         return Marks(tuple(mark for mark in self.made if mark.instant.seq != seq))
 
 
-def _seq(mark: Mark) -> int:
+def _seq(mark: MomentMark) -> int:
     return mark.instant.seq
 
 
@@ -97,7 +97,7 @@ class NoSuchMoment(Exception):  # noqa: N818 - reads as a fact
         self.near_ms = near_ms
 
 
-def sought(text: str, window: Window, now: Instant) -> Instant:
+def sought(text: str, window: TimelineWindow, now: Instant) -> Instant:
     """The moment that is meant, seen from `now`. Raises NoSuchMoment."""
     text, timeline = text.strip().lower(), window.timeline
     if found := _EPOCH.fullmatch(text):
@@ -123,7 +123,7 @@ def sought(text: str, window: Window, now: Instant) -> Instant:
     return instant
 
 
-def _in_window(instant: Instant | None, why_not: str, window: Window, *, is_back: bool) -> Instant:
+def _in_window(instant: Instant | None, why_not: str, window: TimelineWindow, *, is_back: bool) -> Instant:
     if instant is None:
         is_end, edge = (window.is_first, 0) if is_back else (window.is_last, -1)
         raise NoSuchMoment(why_not, None if is_end else recorded_ms(window.timeline.instants[edge].seq))
@@ -171,7 +171,7 @@ KINDS = (*MARKS, "finding", "mark", "event")
 class TimePosition(msgspec.Struct, frozen=True, eq=False):
     """What there is, and where somebody stands in it. `newest` is the newest moment; of a recording, the one opened."""
 
-    window: Window
+    window: TimelineWindow
     marks: Marks
     newest: Instant
     here: Instant

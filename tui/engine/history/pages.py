@@ -20,8 +20,8 @@ from tui.engine.listing import (
     BESIDE,
     NAMED,
     NOWHERE,
+    AnswerMemo,
     Listing,
-    Memory,
     VisibleColumns,
     place_in,
     visible_columns,
@@ -55,7 +55,7 @@ def chosen(look: AnalysisAnswer, recorded: int) -> ClusterHistory | None:
     return clusters[recorded % len(clusters)] if clusters else None
 
 
-def history_hours(look: AnalysisAnswer, query: HourList, now_ms: int, memory: Memory) -> Window:
+def history_hours(look: AnalysisAnswer, query: HourList, now_ms: int, memory: AnswerMemo) -> Window:
     """A row for each broker, by id."""
     of = chosen(look, query.recorded)
     if of is None:

@@ -25,7 +25,7 @@ from tui.engine.glyphs import area
 from tui.engine.history.moments import happened
 from tui.engine.history.past_service import STANDS_STILL, PastService
 from tui.engine.history.queries import ComparisonText, EventStrip, PastEventList, PastEventText
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Line, Span, Window, line, span
 from tui.engine.sheets import (
@@ -43,7 +43,7 @@ COUNTED = 20
 """Cells of a counter's name."""
 
 
-class Side(NamedTuple):
+class MomentSide(NamedTuple):
     """One of the two moments: when it was (ms), and what it is to the operator."""
 
     moment: Moment
@@ -51,7 +51,7 @@ class Side(NamedTuple):
     name: str
 
 
-def comparison_text(earlier: Side, later: Side, query: ComparisonText) -> TextAnswer:
+def comparison_text(earlier: MomentSide, later: MomentSide, query: ComparisonText) -> TextAnswer:
     """From the earlier one to the later one."""
     then, now = earlier.moment, later.moment
     sheet = Sheet("compared", query.width)
@@ -117,13 +117,15 @@ class More(NamedTuple):
     alerts: tuple[Change, ...]
 
 
-async def past_window(past: PastService, more: More, query: PastEventList, now_ms: int, memory: Memory) -> Window:
+async def past_window(past: PastService, more: More, query: PastEventList, now_ms: int, memory: AnswerMemo) -> Window:
     """All events, those after the moment looked at too: they are the way back to it; what the operator marked,
     and what became critical."""
     return folded_window(_with_more(past, more, memory), query, now_ms, memory)
 
 
-async def past_event_text(past: PastService, more: More, query: PastEventText, _: int, memory: Memory) -> TextAnswer:
+async def past_event_text(
+    past: PastService, more: More, query: PastEventText, _: int, memory: AnswerMemo
+) -> TextAnswer:
     """The event with this key, and the timeline."""
     event = event_text(_with_more(past, more, memory), query)
     sheet = _standing(past, query, more[0].status.unread)
@@ -161,7 +163,7 @@ def strip_of(feed: Sequence[Change], first_ms: int, last_ms: int, width: int) ->
     return Strip(first_ms, step_s * 1_000, counts, commits, worst)
 
 
-async def event_strip(past: PastService, more: More, query: EventStrip, now_ms: int, memory: Memory) -> TextAnswer:
+async def event_strip(past: PastService, more: More, query: EventStrip, now_ms: int, memory: AnswerMemo) -> TextAnswer:
     """Events over time, coloured by the worst of each column; where the cursor is, and the moment looked at."""
     feed, instants = _with_more(past, more, memory).feed, past.timeline.instants
     if not instants or not feed:
@@ -222,14 +224,14 @@ async def past_comparison(past: PastService, more: More, query: ComparisonText, 
     live = more.live
     newest = past.newest.seq if past.newest else 0
     other = int(query.key) if query.key.isdecimal() else newest
-    sides: list[Side] = []
+    sides: list[MomentSide] = []
     for seq in sorted((query.at or newest, other)):
         moment, at_ms = await past.look(seq, live) if seq else (live, live.image.provenance.time_ms)
-        sides.append(Side(moment, at_ms, past.called(seq)))
+        sides.append(MomentSide(moment, at_ms, past.called(seq)))
     return await asyncio.to_thread(comparison_text, sides[0], sides[1], query)
 
 
-def _with_more(past: PastService, more: More, memory: Memory) -> Moment:
+def _with_more(past: PastService, more: More, memory: AnswerMemo) -> Moment:
     live, alerts = more
     feed, marks = past.feed or live.feed, past.marks
 

@@ -16,7 +16,7 @@ from model.consumers.ownership import remembering
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.timeline import Instant, Timeline
-from model.sources.timeline_window import NOTHING, Remembering, Window, recorded_ms, seq_at, window_around
+from model.sources.timeline_window import NOTHING, Remembering, TimelineWindow, recorded_ms, seq_at, window_around
 from tui.engine.cluster.gauges import Gauges, Recent, sampled
 from tui.engine.cluster.overview import header_facts
 from tui.engine.history.moments import Marks, NoSuchMoment, TimePosition, gone, happened
@@ -64,7 +64,7 @@ class PastService:
         self._jobs = jobs or Jobs(lambda: None)
         self._source = source
         self._nothing = nothing
-        self.window = Window() if source else Window(Timeline(), is_first=True, is_last=True)
+        self.window = TimelineWindow() if source else TimelineWindow(Timeline(), is_first=True, is_last=True)
         self.marks = Marks()
         self._gauges = Gauges()
         self._sampled: tuple[Timeline, int, Gauges] | None = None
@@ -87,7 +87,7 @@ class PastService:
         if self._source is None:
             before, timeline = self.timeline, self.timeline.then(moment)
             changes = timeline.instants[-1].changes if timeline is not before else ()
-            self.window = Window(timeline, is_first=True, is_last=True)
+            self.window = TimelineWindow(timeline, is_first=True, is_last=True)
             self._gauges = self._gauges.then(moment, changes)
 
     def precede(self, past: Timeline) -> tuple[tuple[Change, ...], ClusterImage]:
@@ -97,7 +97,7 @@ class PastService:
         image = remembering(past.image, self.timeline.image)
         timeline = self.timeline.preceded_by(past, image)
         self._gauges = self._gauges.preceded_by(sampled(past, past.instants[-1].at_ms if past.instants else 0))
-        self.window = Window(timeline, is_first=True, is_last=True)
+        self.window = TimelineWindow(timeline, is_first=True, is_last=True)
         return timeline.feed, image
 
     def begin(self, then: Callable[[tuple[Change, ...]], None]) -> None:
@@ -272,6 +272,6 @@ class PastService:
         return _edges(before) != _edges(window)
 
 
-def _edges(window: Window) -> tuple[int, ...]:
+def _edges(window: TimelineWindow) -> tuple[int, ...]:
     instants = window.timeline.instants
     return (instants[0].seq, instants[-1].seq) if instants else ()

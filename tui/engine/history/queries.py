@@ -5,7 +5,7 @@ Values; both processes load this.
 
 from collections.abc import Mapping
 
-from tui.engine.messages import ListQuery, PictureQuery, TextQuery, TimedText, Wish
+from tui.engine.messages import ActionRequest, ListQuery, PictureQuery, TextQuery, TimedText
 from tui.engine.questions import NO_HISTORY, HistoryQuestion
 
 
@@ -33,14 +33,14 @@ class ComparisonText(TimedText, frozen=True):
     name = "past-comparison"
 
 
-class MarkMoment(Wish, frozen=True):
+class MarkMoment(ActionRequest, frozen=True):
     """Marks the moment that is looked at."""
 
     note: str
     at: int = 0
 
 
-class SaveSnapshot(Wish, frozen=True):
+class SaveSnapshot(ActionRequest, frozen=True):
     """Writes the moment that is looked at to a file."""
 
     path: str

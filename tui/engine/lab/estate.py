@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from model.analyses.previews.result import (
-    Case,
+    EstateCase,
     GroupNames,
     StrategyTotal,
     Total,
@@ -11,11 +11,11 @@ from model.analyses.previews.result import (
     estate_now,
     estate_totals,
 )
-from tui.engine.filters import Field, Texts, whole_numbers
+from tui.engine.filters import ListField, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import named_in, previews
-from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.listing import AnswerMemo, Listing, place_in
 from tui.engine.rows import Column, Line, Row, Span, line, span
 
 NOW = "now"
@@ -49,11 +49,11 @@ class _Estate(NamedTuple):
     groups: dict[int, GroupNames]
     now: Total
     strategies: tuple[StrategyTotal, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[EstateCase, ...]
     keys: tuple[str, ...]
 
 
-def _estate(look: AnalysisAnswer, memory: Memory) -> _Estate:
+def _estate(look: AnalysisAnswer, memory: AnswerMemo) -> _Estate:
     def add_up() -> _Estate:
         found = previews(look)
         figures, groups = [one.figures for one in found], {one.number: one.names for one in found}
@@ -64,21 +64,21 @@ def _estate(look: AnalysisAnswer, memory: Memory) -> _Estate:
     return memory.recall("estate", (look.result,), add_up)
 
 
-def key_of(case: Case, groups: dict[int, GroupNames]) -> str:
+def key_of(case: EstateCase, groups: dict[int, GroupNames]) -> str:
     """Group, strategy, who leaves and how many join, between line feeds: what `trial_in` reads."""
     names = groups[case.group]
     leaves = "" if case.consumer < 0 else names.consumers[case.consumer]
     return "\n".join((names.key, case.strategies[0], leaves, "1" if case.change == "joins" else "0"))
 
 
-def lab_totals(look: AnalysisAnswer, _: object, __: int, memory: Memory) -> Listing:
+def lab_totals(look: AnalysisAnswer, _: object, __: int, memory: AnswerMemo) -> Listing:
     """Now and every strategy, as if all groups that can use it did."""
     found = _estate(look, memory)
     names = [NOW, *(one.strategy for one in found.strategies)] if found.groups else []
     rebalanced = [found.now, *(one.by_change["rebalanced"] for one in found.strategies)]
     most = max((total.moves for total in rebalanced), default=0) or 1
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "strategy": Texts(lambda: names),
             "groups": whole_numbers(each.groups for each in rebalanced),
@@ -121,7 +121,7 @@ def _lag(lag: int | None) -> Span:
     return span("-" if lag is None else f"{lag:,}", "dim")
 
 
-def lab_cases(look: AnalysisAnswer, _: object, __: int, memory: Memory) -> Listing:
+def lab_cases(look: AnalysisAnswer, _: object, __: int, memory: AnswerMemo) -> Listing:
     """Every group under every strategy: rebalanced as it is, if the consumer leaves whose loss is worst, or one joins.
 
     The key of a case is what `trial_in` reads. Strategies that come to the same share a row.
@@ -132,7 +132,7 @@ def lab_cases(look: AnalysisAnswer, _: object, __: int, memory: Memory) -> Listi
     changes = [_change(case, names) for case, names in zip(cases, groups, strict=True)]
     strategies = [_strategies(case, names) for case, names in zip(cases, groups, strict=True)]
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         figures = [case.figures for case in cases]
         return {
             "group": Texts(lambda: [names.key for names in groups]),
@@ -158,17 +158,17 @@ def lab_cases(look: AnalysisAnswer, _: object, __: int, memory: Memory) -> Listi
     )
 
 
-def _change(case: Case, names: GroupNames) -> str:
+def _change(case: EstateCase, names: GroupNames) -> str:
     if case.change != "leaves":
         return "1 joins" if case.change == "joins" else "-"
     return f"{named_in(names).consumers[names.consumers[case.consumer]].name} leaves"
 
 
-def _strategies(case: Case, names: GroupNames) -> str:
+def _strategies(case: EstateCase, names: GroupNames) -> str:
     return "any" if case.is_any(names) else ", ".join(case.strategies)
 
 
-def _case_row(key: str, case: Case, group: str, change: str, strategies: str) -> Row:
+def _case_row(key: str, case: EstateCase, group: str, change: str, strategies: str) -> Row:
     figures = case.figures
     cells = (
         line(group),

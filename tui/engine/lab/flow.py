@@ -14,7 +14,7 @@ from model.consumers.assignors.group import NOBODY, Ints
 from tui.engine.glyphs import halves
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import Dealt, Tried, dealt, preview_of, tried
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import TextAnswer
 from tui.engine.queries import LabFlow
 from tui.engine.questions import PLAYED
@@ -32,7 +32,7 @@ SLACK = 0.25
 """Of a half line that a band has to cover before that is drawn."""
 
 
-class Flow(NamedTuple):
+class PartitionFlow(NamedTuple):
     """So many partitions that go from one consumer to another, or from one member of a consumer to another of it."""
 
     giver: int
@@ -46,7 +46,7 @@ class Flows:
 
     has: tuple[int, ...]
     gets: tuple[int, ...]
-    moves: tuple[Flow, ...]
+    moves: tuple[PartitionFlow, ...]
     stays: tuple[int, ...]
 
 
@@ -57,7 +57,9 @@ def flows(before: Ints, after: Ints, moved: Ints, count: int) -> Flows:
     pairs, counts = np.unique(giver[moved] * nodes + taker[moved], return_counts=True)
     kept = np.delete(giver, moved)
     has, gets, stays = (np.bincount(nodes_of, minlength=nodes).tolist() for nodes_of in (giver, taker, kept))
-    moves = (Flow(pair // nodes, pair % nodes, n) for pair, n in zip(pairs.tolist(), counts.tolist(), strict=True))
+    moves = (
+        PartitionFlow(pair // nodes, pair % nodes, n) for pair, n in zip(pairs.tolist(), counts.tolist(), strict=True)
+    )
     return Flows(tuple(has), tuple(gets), tuple(moves), tuple(stays))
 
 
@@ -87,7 +89,7 @@ def folded(one: Flows, most: int) -> tuple[Flows, tuple[int, ...]]:
     for flow in one.moves:
         pair = (to[flow.giver], to[flow.taker])
         moves[pair] = moves.get(pair, 0) + flow.partitions
-    together = tuple(Flow(*pair, count) for pair, count in sorted(moves.items()))
+    together = tuple(PartitionFlow(*pair, count) for pair, count in sorted(moves.items()))
     return Flows(summed(one.has), summed(one.gets), together, summed(one.stays)), tuple(kept)
 
 
@@ -133,9 +135,9 @@ def strands(one: Flows, lines: int) -> tuple[list[Strand], list[int], list[int]]
     stand = stand_for(one, lines)
     tops = [stand.tops(side)[:-1] for side in (one.has, one.gets)]
     left, right = ([float(top) for top in side] for side in tops)
-    kept = [Flow(node, node, count) for node, count in enumerate(one.stays) if count]
+    kept = [PartitionFlow(node, node, count) for node, count in enumerate(one.stays) if count]
     out = sorted([*((flow, True) for flow in one.moves), *((flow, False) for flow in kept)])
-    starts: dict[tuple[Flow, bool], float] = {}
+    starts: dict[tuple[PartitionFlow, bool], float] = {}
     for flow, is_move in out:
         starts[flow, is_move] = left[flow.giver]
         left[flow.giver] += flow.partitions * stand.scale
@@ -170,7 +172,7 @@ def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> Ints:
     return canvas
 
 
-def lab_flow(look: AnalysisAnswer, query: LabFlow, _: int, memory: Memory) -> TextAnswer:
+def lab_flow(look: AnalysisAnswer, query: LabFlow, _: int, memory: AnswerMemo) -> TextAnswer:
     """Of the group in the key, by the strategy that is tried."""
     one = tried(look, query.key, query.trial, memory)
     found = preview_of(look, query.key)
@@ -207,7 +209,7 @@ def _drawn(one: Tried, deal: Dealt, query: LabFlow) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-class Node(NamedTuple):
+class FlowNode(NamedTuple):
     """What a node is called and looks like; `sign` stands for it where cells are not filled."""
 
     name: str
@@ -217,15 +219,15 @@ class Node(NamedTuple):
     stays: str
 
 
-OTHERS = Node("others", "dim", "~", "cell-isr", "cell-none")
-NOBODY_THERE = Node("nobody", "error", "-", "cell-dead", "cell-none")
+OTHERS = FlowNode("others", "dim", "~", "cell-isr", "cell-none")
+NOBODY_THERE = FlowNode("nobody", "error", "-", "cell-dead", "cell-none")
 
 
-def _named(deal: Dealt, node: int) -> Node:
+def _named(deal: Dealt, node: int) -> FlowNode:
     if node >= len(deal.consumers):
         return NOBODY_THERE
     short = deal.consumers[node]
-    return Node(short.name, short.hue, short.number[-1], short.fill, short.kept)
+    return FlowNode(short.name, short.hue, short.number[-1], short.fill, short.kept)
 
 
 def _said(one: Tried, before: Ints, moved: Ints) -> Line:
@@ -245,14 +247,14 @@ def _side(starts: Sequence[int], height: int) -> list[int | None]:
     return rows
 
 
-def _label(some: Flows, named: Sequence[Node], node: int | None) -> Line:
+def _label(some: Flows, named: Sequence[FlowNode], node: int | None) -> Line:
     if node is None:
         return ((" " * LEFT, ""),)
     name, style = named[node][:2]
     return tuple(fit_line([(name, style), (f" {some.has[node]:,}", "dim")], LEFT, align=">"))
 
 
-def _then(some: Flows, named: Sequence[Node], node: int | None) -> Line:
+def _then(some: Flows, named: Sequence[FlowNode], node: int | None) -> Line:
     if node is None:
         return ((" " * RIGHT, ""),)
     name, style = named[node][:2]
@@ -262,14 +264,14 @@ def _then(some: Flows, named: Sequence[Node], node: int | None) -> Line:
     return tuple(fit_line([(name, style), (f" {some.gets[node]:,}", "dim"), (told, "changed")], RIGHT))
 
 
-def _halved(rows: Ints, named: Sequence[Node]) -> Line:
+def _halved(rows: Ints, named: Sequence[FlowNode]) -> Line:
     styles = ["", "", *(style for node in named for style in (node.stays, node.moves))]
     upper, lower = ([styles[cell] for cell in row] for row in rows.tolist())
     pairs = zip(halves(upper, lower), upper, lower, strict=True)
     return tuple((" ", "") if not above and not below else piece for piece, above, below in pairs)
 
 
-def _lettered(rows: Ints, named: Sequence[Node]) -> Line:
+def _lettered(rows: Ints, named: Sequence[FlowNode]) -> Line:
     """What moves before what stays, where one cell has both."""
     signs = [(" ", ""), (" ", ""), *(piece for node in named for piece in (("·", "dim"), (node.sign, node.style)))]
     upper, lower = rows

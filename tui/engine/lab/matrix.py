@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analyses.previews.result import Figures, StrategyPreview
+from model.analyses.previews.result import AssignmentFigures, StrategyPreview
 from model.consumers.assignors.group import NOBODY, Flags, Ints
 from tui.engine.consumers.names import Short
 from tui.engine.filters import Texts
 from tui.engine.glyphs import LEVELS, bar
 from tui.engine.jobs import AnalysisAnswer
 from tui.engine.lab.pages import Dealt, Preview, dealt, figures_tried, preview_of
-from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.listing import AnswerMemo, Listing, place_in
 from tui.engine.queries import BLANK, LabStrategyList
 from tui.engine.questions import PLAYED
 from tui.engine.rows import Column, Line, Row, Span, line, span
@@ -132,7 +132,7 @@ def ruler(grid: Slots, numbers: Ints) -> str:
     return "".join(signs)
 
 
-def lab_strategies(look: AnalysisAnswer, query: LabStrategyList, _: int, memory: Memory) -> Listing:
+def lab_strategies(look: AnalysisAnswer, query: LabStrategyList, _: int, memory: AnswerMemo) -> Listing:
     """For the group in `scope`, after what happens to it on the trial: partitions' numbers, now, and each strategy."""
     found = preview_of(look, query.scope)
     made_from = (look.result, query.scope, query.trial.strategy, query.trial.leaves, query.trial.joins)
@@ -158,7 +158,9 @@ def lab_strategies(look: AnalysisAnswer, query: LabStrategyList, _: int, memory:
 class _Drawing:
     """Rows of one group's strategies."""
 
-    def __init__(self, found: Preview, deal: Dealt, query: LabStrategyList, tried: Sequence[Figures | None]) -> None:
+    def __init__(
+        self, found: Preview, deal: Dealt, query: LabStrategyList, tried: Sequence[AssignmentFigures | None]
+    ) -> None:
         self.found, self.deal, self.query, self.tried = found, deal, query, tried
         self.strategies = found.figures.strategies
         self.is_as_it_is = not query.trial.leaves and not query.trial.joins
@@ -228,7 +230,7 @@ class _Drawing:
         digits = self.grid.width
         return "[n]: it moves" if digits >= 3 else ">n: it moves" if digits == 2 else "bright: it moves"
 
-    def _moves(self, figures: Figures) -> tuple[Line, ...]:
+    def _moves(self, figures: AssignmentFigures) -> tuple[Line, ...]:
         most = max((one.moves for one in self.tried if one is not None), default=0)
         style = "ok" if figures.moves <= figures.moves_lower_bound else "changed"
         return (
@@ -237,7 +239,7 @@ class _Drawing:
             line(span(f"{figures.moves_lower_bound:,}", "dim")),
         )
 
-    def _shared(self, figures: Figures, owner: Ints, there: Flags) -> tuple[Line, ...]:
+    def _shared(self, figures: AssignmentFigures, owner: Ints, there: Flags) -> tuple[Line, ...]:
         """Idle, balance, fewest to most, most lag."""
         return (
             line(span(f"{figures.idle:,}", "warn" if figures.idle else "dim")),

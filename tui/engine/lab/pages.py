@@ -13,8 +13,8 @@ import numpy as np
 
 from model.analyses.previews.changed_group import STAYS, GroupChange, StagedGroup
 from model.analyses.previews.group_arrays import Staged
-from model.analyses.previews.lab import Comparison, Dealings, Lab
-from model.analyses.previews.result import Figures, GroupNames, GroupPreview, PreviewResult
+from model.analyses.previews.lab import AssignmentComparison, Dealings, Lab
+from model.analyses.previews.result import AssignmentFigures, GroupNames, GroupPreview, PreviewResult
 from model.cluster.texts import listed
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Ints
@@ -23,7 +23,7 @@ from tui.engine.consumers.names import Naming, Short, naming
 from tui.engine.consumers.owners import NO_OWNER, Sharing, shared
 from tui.engine.consumers.ownership import graph_window
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Listing, Memory
+from tui.engine.listing import AnswerMemo, Listing
 from tui.engine.messages import TextAnswer
 from tui.engine.plots import SIGNS, grouped_bars, uncoloured
 from tui.engine.queries import LabBars, LabGraphList, LabText
@@ -48,7 +48,7 @@ class Tried:
     names: GroupNames
     left: str
     right: str
-    comparison: Comparison | None = None
+    comparison: AssignmentComparison | None = None
     outcome: AssignedCase | None = None
     consumer_of: Ints | None = None
     differs: str | None = None
@@ -98,7 +98,7 @@ def made_up_keys(look: AnalysisAnswer) -> tuple[str, ...]:
     return question.made_up.keys if isinstance(question, PreviewQuestion) and question.made_up else ()
 
 
-def tried(look: AnalysisAnswer, group: str, trial: LabTrial, memory: Memory) -> Tried | None:
+def tried(look: AnalysisAnswer, group: str, trial: LabTrial, memory: AnswerMemo) -> Tried | None:
     """What the strategy and the change on the trial make of a group; None where the group is not there."""
     found = preview_of(look, group)
     if found is None:
@@ -107,7 +107,9 @@ def tried(look: AnalysisAnswer, group: str, trial: LabTrial, memory: Memory) -> 
     return memory.recall("lab trial", made_from, lambda: _tried(_parts(look)[0], found, trial))
 
 
-def figures_tried(found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: Memory) -> tuple[Figures | None, ...]:
+def figures_tried(
+    found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: AnswerMemo
+) -> tuple[AssignmentFigures | None, ...]:
     """What each strategy of a group comes to with the change on the trial, None where it refuses."""
     strategies = [one.strategy for one in found.figures.strategies]
     if not trial.leaves and not trial.joins:
@@ -142,7 +144,7 @@ def _tried(staged: Staged, found: Preview, trial: LabTrial) -> Tried:
     return Tried(names, left, right, comparison, outcome, consumer_of, differs)
 
 
-def dealt(found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: Memory) -> Dealt:
+def dealt(found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: AnswerMemo) -> Dealt:
     """What every strategy deals in a group after the change on the trial."""
 
     def deal() -> Dealt:
@@ -172,21 +174,21 @@ def _parts(look: AnalysisAnswer) -> tuple[Staged, PreviewResult]:
     return look.result
 
 
-class Share(NamedTuple):
+class ConsumerShare(NamedTuple):
     """Of each consumer: its partitions, and records that it lags on those whose lag is known."""
 
     partitions: Ints
     lag: Ints
 
 
-class Shares(NamedTuple):
+class ConsumerShares(NamedTuple):
     """Consumers in the order of the list: those that join come last."""
 
     consumers: tuple[str, ...]
-    has: Share
-    left: Share
+    has: ConsumerShare
+    left: ConsumerShare
     """By the strategy in use."""
-    right: Share
+    right: ConsumerShare
     """By the one that is tried."""
     unknown: int
     """Partitions whose lag is not known."""
@@ -194,7 +196,7 @@ class Shares(NamedTuple):
     """Whether that of any is."""
 
 
-def shares_of(one: Tried) -> Shares | None:
+def shares_of(one: Tried) -> ConsumerShares | None:
     """None where the strategy refuses the group."""
     if one.comparison is None or one.consumer_of is None:
         return None
@@ -204,14 +206,14 @@ def shares_of(one: Tried) -> Shares | None:
     of_member = np.concatenate((one.consumer_of, len(names.consumers) + np.arange(len(joined))))
     lag = np.maximum(compared.lag, 0)
 
-    def share(owner: Ints) -> Share:
+    def share(owner: Ints) -> ConsumerShare:
         owned = owner != NOBODY
         whose = of_member[owner[owned]]
         partitions, lags = (np.bincount(whose, what[owned], len(consumers)) for what in (np.ones_like(lag), lag))
-        return Share(partitions.astype(np.int64), lags.astype(np.int64))
+        return ConsumerShare(partitions.astype(np.int64), lags.astype(np.int64))
 
     has, left, right = map(share, (compared.before, compared.left, compared.right))
-    return Shares(consumers, has, left, right, int((compared.lag < 0).sum()), bool((compared.lag >= 0).any()))
+    return ConsumerShares(consumers, has, left, right, int((compared.lag < 0).sum()), bool((compared.lag >= 0).any()))
 
 
 TITLE = "partitions and lag by consumer"
@@ -219,7 +221,7 @@ LEAST_BESIDE = 40
 """Cells of width from which two plots stand side by side."""
 
 
-def lab_bars(look: AnalysisAnswer, query: LabBars, _: int, memory: Memory) -> TextAnswer:
+def lab_bars(look: AnalysisAnswer, query: LabBars, _: int, memory: AnswerMemo) -> TextAnswer:
     """Of the group in `key`, as a plot."""
     one = tried(look, query.key, query.trial, memory)
     shares = shares_of(one) if one is not None else None
@@ -231,7 +233,7 @@ def lab_bars(look: AnalysisAnswer, query: LabBars, _: int, memory: Memory) -> Te
     return TextAnswer(TITLE, ansi=ansi, plain=uncoloured(ansi))
 
 
-def _drawn(one: Tried, shares: Shares, query: LabBars) -> str:
+def _drawn(one: Tried, shares: ConsumerShares, query: LabBars) -> str:
     colour, width, height = not query.mono, query.width, max(query.height - 2, 5)
     kinds = ["has", f"{one.left} gives", *([] if one.left == one.right else [f"{one.right} gives"])]
     signs = [sign.coloured if colour else sign.mono for sign in SIGNS]
@@ -261,7 +263,7 @@ def _filled(text: str, width: int) -> str:
     return text + " " * (width - cells(uncoloured(text)))
 
 
-def lab_graph(look: AnalysisAnswer, query: LabGraphList, now_ms: int, memory: Memory) -> Window:
+def lab_graph(look: AnalysisAnswer, query: LabGraphList, now_ms: int, memory: AnswerMemo) -> Window:
     """Of the group in `scope`. Its title says that this is simulated, whatever else is on the screen."""
     one = tried(look, query.scope, query.trial, memory)
     if one is None or one.comparison is None:
@@ -273,7 +275,7 @@ def lab_graph(look: AnalysisAnswer, query: LabGraphList, now_ms: int, memory: Me
     return graph_window(sharing, query, now_ms, memory, title=title)
 
 
-def _sharing(one: Tried, compared: Comparison, leaves: str) -> Sharing:
+def _sharing(one: Tried, compared: AssignmentComparison, leaves: str) -> Sharing:
     there = len(one.names.members)
     dead = np.zeros(len(compared.members), bool)
     if one.consumer_of is not None and leaves in one.names.consumers:

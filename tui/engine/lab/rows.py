@@ -2,17 +2,27 @@
 
 from collections.abc import Mapping
 
-from model.analyses.previews.lab import Comparison
-from model.analyses.previews.result import Figures
+from model.analyses.previews.lab import AssignmentComparison
+from model.analyses.previews.result import AssignmentFigures
 from model.consumers.assignors.assignment import why
 from model.consumers.assignors.group import NOBODY
 from model.consumers.ownership import no_groups, not_previewed
 from tui.engine.consumers.names import JOINS, Short, readable
-from tui.engine.filters import Field, Texts, whole_numbers
+from tui.engine.filters import ListField, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.lab.pages import Preview, Shares, Tried, made_up_keys, named_in, nothing, previews, shares_of, tried
-from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.lab.pages import (
+    ConsumerShares,
+    Preview,
+    Tried,
+    made_up_keys,
+    named_in,
+    nothing,
+    previews,
+    shares_of,
+    tried,
+)
+from tui.engine.listing import AnswerMemo, Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.queries import LabList, LabPartitionText
 from tui.engine.rows import Column, Line, Row, line, span
@@ -35,7 +45,7 @@ def lab_groups(look: AnalysisAnswer, *_: object) -> Listing:
     made_up = made_up_keys(look)
     keys = [one.names.key for one in found]
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "group": Texts(lambda: keys),
             "uses": Texts(lambda: [one.names.uses or "" for one in found]),
@@ -75,7 +85,7 @@ def _group_row(one: Preview, *, is_made_up: bool) -> Row:
     )
 
 
-def _spread(now: Figures, best: int | None) -> Line:
+def _spread(now: AssignmentFigures, best: int | None) -> Line:
     if best is None or best == now.spread:
         return line(span(f"{now.spread:,}", "dim"))
     return line(span(f"{now.spread:,}>", "dim"), span(f"{best:,}", "changed"))
@@ -96,7 +106,7 @@ def _consumer_columns(kind: str) -> tuple[Column, ...]:
     )
 
 
-def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
+def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: AnswerMemo) -> Listing:
     """Of the group in `scope`; who joins comes last. K lets the one under the cursor leave."""
     one = tried(look, query.scope, query.trial, memory)
     shares = None if one is None else shares_of(one)
@@ -127,7 +137,7 @@ def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) 
     )
 
 
-def _consumer_row(shares: Shares, index: int, short: Short, most: int, *, joins: bool, dies: bool) -> Row:
+def _consumer_row(shares: ConsumerShares, index: int, short: Short, most: int, *, joins: bool, dies: bool) -> Row:
     (has, lag), (gets, then) = (tuple(int(each[index]) for each in share) for share in (shares.has, shares.right))
     return Row(
         key=shares.consumers[index],
@@ -144,7 +154,7 @@ def _consumer_row(shares: Shares, index: int, short: Short, most: int, *, joins:
     )
 
 
-def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
+def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: AnswerMemo) -> Listing:
     """Of the group in `scope`: those that the strategy tried moves come first."""
     one = tried(look, query.scope, query.trial, memory)
     if one is None or one.comparison is None:
@@ -166,7 +176,7 @@ def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory)
     )
 
 
-def lab_partition_text(look: AnalysisAnswer, query: LabPartitionText, _: int, memory: Memory) -> TextAnswer:
+def lab_partition_text(look: AnalysisAnswer, query: LabPartitionText, _: int, memory: AnswerMemo) -> TextAnswer:
     """Why the partition in `key`, `GROUP\\tTOPIC-N`, goes where it goes."""
     name = query.key
     sheet = Sheet(name, query.width)
@@ -211,7 +221,7 @@ def _partition_row(one: Tried, named: Mapping[str, Short], place: int, name: str
     return Row(name, cells, mark="~" if moves else "")
 
 
-def _cell(compared: Comparison, named: Mapping[str, Short], owner: int, before: int) -> Line:
+def _cell(compared: AssignmentComparison, named: Mapping[str, Short], owner: int, before: int) -> Line:
     """Whoever it is, in the own hue; who was not the owner before in a filled cell."""
     if owner == NOBODY:
         return line(span("nobody", "error"))
@@ -236,13 +246,13 @@ def _why(one: Tried, place: int) -> str:
         return "nobody subscribes to it any more"
 
 
-def _name(compared: Comparison, place: int) -> str:
+def _name(compared: AssignmentComparison, place: int) -> str:
     return f"{compared.topics[int(compared.topic[place])]}-{int(compared.partition[place])}"
 
 
-def _owners(compared: Comparison, order: list[int]) -> list[str]:
+def _owners(compared: AssignmentComparison, order: list[int]) -> list[str]:
     return [_owner(compared, int(compared.right[place])) for place in order]
 
 
-def _owner(compared: Comparison, owner: int) -> str:
+def _owner(compared: AssignmentComparison, owner: int) -> str:
     return "nobody" if owner == NOBODY else compared.members[owner]

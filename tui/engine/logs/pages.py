@@ -12,13 +12,13 @@ from model.cluster.whole_file import typed_path
 from model.log.dump.salvage import header_damage
 from model.log.lookup import OffsetIndexStep, OffsetLookup, ScanStep, TimeLookup
 from model.log.records import DamageKind, Record, RecordBatch
-from tui.engine.listing import Listing, Memory, Page, shown
+from tui.engine.listing import AnswerMemo, Listing, Page, shown
 from tui.engine.logs.reader import BadTarget, KeptAnswers, Log, LogReader, SegmentFacts, TooFar, batch_found, name_of
 from tui.engine.logs.rows import ROLES, log_batches, log_partitions, log_records, log_segments, offsets_text
 from tui.engine.logs.segments import (
     BadHeaders,
-    Check,
     RecordPage,
+    SegmentCheck,
     bytes_as_text,
     counted,
     key_of,
@@ -192,7 +192,7 @@ def tell_batch(sheet: Sheet, page: RecordPage) -> None:
     for damage in header_damage(batch, page.crc_valid):
         headers = with_header(headers, batch, damage)
     if headers:
-        tell_damage(sheet, Check((0, 0, 0), headers=headers), is_active=False)
+        tell_damage(sheet, SegmentCheck((0, 0, 0), headers=headers), is_active=False)
     if page.damage is not None:
         tell_end(sheet, page.damage.position, page.damage.kind, page.damage.cause, is_active=False)
 
@@ -236,7 +236,7 @@ class LogPages:
         """`folder` as in `LazyLogs`; `clock` counts seconds."""
         self._kept = KeptAnswers(clock)
         self._reader = LogReader(clock, folder)
-        self._memory = Memory()
+        self._memory = AnswerMemo()
 
     def answer(self, page: Page, query: ListQuery | TextQuery, now_ms: int) -> Answer:
         """What the page has to show, or one line that says why it cannot be read."""

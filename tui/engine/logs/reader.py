@@ -19,7 +19,7 @@ from model.log.lookup import OffsetLookup, ReadableSegment, TimeLookup, find_off
 from model.log.names import INDEX, LOG, TIME_INDEX
 from model.log.records import RecordBatch, SegmentFile, scan
 from model.recordings.folder import parse_time
-from tui.engine.logs.segments import BatchPage, Check, RecordPage, SegmentChecks, batch_page, record_page
+from tui.engine.logs.segments import BatchPage, RecordPage, SegmentCheck, SegmentChecks, batch_page, record_page
 
 
 class FoundLogs(msgspec.Struct, frozen=True):
@@ -163,7 +163,7 @@ class SegmentFacts(msgspec.Struct, frozen=True):
     time_entries: int = 0
     complaints: tuple[str, ...] = ()
     """What is wrong with the indexes of a segment that is not active, as far as their first and last entries tell."""
-    check: Check | None = None
+    check: SegmentCheck | None = None
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -189,7 +189,7 @@ class LogReader:
         """The partition folders below these folders. Raises NothingToScanError."""
         return self._listings.answer(names, lambda: self._list(names))
 
-    def checks_of(self, found: FoundPartition) -> list[Check]:
+    def checks_of(self, found: FoundPartition) -> list[SegmentCheck]:
         """What is known of a partition's segments."""
         return [check for path in _paths(found) if (check := self._checks.known(path)) is not None]
 

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from model.analyses.scans.folders import FoundLogFolder, FoundPartition
 from model.log.names import FolderRole
 from model.log.records import Damage, Record, RecordBatch, control_type
-from tui.engine.filters import Field, Numbers, Texts, whole_numbers
+from tui.engine.filters import ListField, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, place_in
 from tui.engine.logs.reader import FoundLogs, Log, LogReader, SegmentFacts, name_of
 from tui.engine.logs.segments import (
     BAD_HEADERS,
     BatchPage,
-    Check,
     RecordPage,
+    SegmentCheck,
     bytes_as_text,
     key_of,
     path_key,
@@ -44,7 +44,7 @@ def log_partitions(reader: LogReader, found: FoundLogs) -> Listing:
     checks = [reader.checks_of(each) for _, each in rows]
     keys = [path_key(each.path) for _, each in rows]
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "name": Texts(lambda: [path_key(name_of(each)) for _, each in rows]),
             "broker": whole_numbers(folder.broker for folder, _ in rows),
@@ -68,7 +68,7 @@ def log_partitions(reader: LogReader, found: FoundLogs) -> Listing:
     )
 
 
-def _partition_row(key: str, folder: FoundLogFolder, found: FoundPartition, checks: list[Check]) -> Row:
+def _partition_row(key: str, folder: FoundLogFolder, found: FoundPartition, checks: list[SegmentCheck]) -> Row:
     mark, state = _partition_state(found, checks)
     first, high = _from(found), found.high_watermark
     return Row(
@@ -86,7 +86,7 @@ def _partition_row(key: str, folder: FoundLogFolder, found: FoundPartition, chec
     )
 
 
-def _partition_state(found: FoundPartition, checks: list[Check]):
+def _partition_state(found: FoundPartition, checks: list[SegmentCheck]):
     mark, state = verdict(checks, len(found.segments))
     role = ROLES.get(found.role)
     return (mark, state) if mark or role is None else ("-", span(role, "warn"))
@@ -121,7 +121,7 @@ def log_segments(log: Log, path: str, view: str, width: int) -> Listing:
     segments = log.segments
     most = max((each.bytes for each in segments), default=0)
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "base": whole_numbers(each.base_offset for each in segments),
             "size": whole_numbers(each.bytes for each in segments),
@@ -193,7 +193,7 @@ def log_batches(page: BatchPage, path: str, base: int) -> Listing:
     def numbers(values: Sequence[int]) -> Numbers:
         return whole_numbers([*values, *[-1 for _ in ends]])
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         return {
             "offset": numbers([each.base_offset for each in batches]),
             "byte": numbers([each.position for each in batches]),
@@ -276,7 +276,7 @@ def log_records(page: RecordPage, path: str, base: int, position: int) -> Listin
     keys = [*(key_of(batch, each.offset) for each in records), *(row.key for row in ends)]
     is_control = page.batch is not None and page.batch.is_control
 
-    def fields() -> dict[str, Field]:
+    def fields() -> dict[str, ListField]:
         blank = ["" for _ in ends]
         return {
             "offset": whole_numbers([*(each.offset for each in records), *(-1 for _ in ends)]),

@@ -69,7 +69,7 @@ def with_header(
     return {**headers, damage.kind: BadHeaders(old.count + 1, first, old.cause)}
 
 
-class Check(msgspec.Struct, frozen=True):
+class SegmentCheck(msgspec.Struct, frozen=True):
     """What is known of one segment's batches up to `position`, in bytes."""
 
     stamp: tuple[int, int, int]
@@ -101,17 +101,17 @@ class SegmentChecks:
     """Used by one thread at a time."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, Check] = {}
+        self._known: dict[Path, SegmentCheck] = {}
 
-    def known(self, path: Path) -> Check | None:
+    def known(self, path: Path) -> SegmentCheck | None:
         """What was found out so far, true or not by now."""
         return self._known.get(path)
 
-    def check(self, path: Path, most_bytes: int) -> tuple[Check, int]:
+    def check(self, path: Path, most_bytes: int) -> tuple[SegmentCheck, int]:
         """Reads on, about `most_bytes` at most; what is known now, and how many bytes it took. Raises OSError."""
         stamp = _stamp(path)
         before = self._known.pop(path, None)
-        now = Check(stamp) if before is None else _gone_on(before, stamp)
+        now = SegmentCheck(stamp) if before is None else _gone_on(before, stamp)
         start = now.position
         if not now.is_done and most_bytes > 0:
             with SegmentFile(path) as file:
@@ -127,16 +127,16 @@ def _stamp(path: Path) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _gone_on(before: Check, stamp: tuple[int, int, int]) -> Check:
+def _gone_on(before: SegmentCheck, stamp: tuple[int, int, int]) -> SegmentCheck:
     """What still holds: all, where nothing changed; what was read, where the file only grew."""
     if before.stamp == stamp:
         return before
     if before.stamp[0] == stamp[0] and stamp[1] > before.size > SMALL:
         return msgspec.structs.replace(before, stamp=stamp, damage=None)
-    return Check(stamp)
+    return SegmentCheck(stamp)
 
 
-def _read_on(file: SegmentFile, check: Check, until: int) -> Check:
+def _read_on(file: SegmentFile, check: SegmentCheck, until: int) -> SegmentCheck:
     batches, headers, position = check.batches, check.headers, check.position
     damage = None
     for found in batch_windows(file, check.position):
@@ -150,7 +150,7 @@ def _read_on(file: SegmentFile, check: Check, until: int) -> Check:
             headers = with_header(headers, batch, wrong)
         if position >= until:
             break
-    return Check(check.stamp, position, batches, headers, damage)
+    return SegmentCheck(check.stamp, position, batches, headers, damage)
 
 
 MOST_BATCHES = 2_000
@@ -239,7 +239,7 @@ def bytes_as_text(data: bytes | None, most: int = 200) -> str:
     return data[:most].decode("utf-8", "backslashreplace") + ("…" if len(data) > most else "")
 
 
-def verdict(checks: Sequence[Check], segments: int) -> tuple[str, Span]:
+def verdict(checks: Sequence[SegmentCheck], segments: int) -> tuple[str, Span]:
     """Mark and words for segments of which this is known."""
     wrong = Counter[DamageKind]()
     for each in checks:
@@ -256,7 +256,7 @@ def verdict(checks: Sequence[Check], segments: int) -> tuple[str, Span]:
     return "", span("not checked" if not checks else "partly checked", "dim")
 
 
-def tell_damage(sheet: Sheet, check: Check | None, *, is_active: bool) -> None:
+def tell_damage(sheet: Sheet, check: SegmentCheck | None, *, is_active: bool) -> None:
     """What is wrong with a segment, what it means and what to do; or that nothing is."""
     if check is None or not (check.is_done or check.is_damaged):
         read = 0 if check is None else check.position

@@ -24,7 +24,7 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
 from model.sources.feed import Moment
 from tui.engine.glyphs import UPPER
-from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
+from tui.engine.listing import AnswerMemo, Listing, indices, rows_in_order, window
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import stacked
 from tui.engine.partitions.rows import CELLS, partition_listing, table_of
@@ -162,7 +162,7 @@ class LevelCells(NamedTuple):
     counts: list[int]
 
 
-class Counted:
+class CountedPartitions:
     """The partitions of a table that are counted, all or some; `rows` ascend."""
 
     def __init__(self, table: PartitionTable, rows: Longs) -> None:
@@ -228,15 +228,15 @@ class Counted:
         return LevelCells(codes.tolist(), numbers.tolist())
 
 
-def counted_of(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> tuple[Counted, str]:
+def counted_of(moment: Moment, query: PartitionList, now_ms: int, memory: AnswerMemo) -> tuple[CountedPartitions, str]:
     """The moment's partitions that match the query's filter, and what is wrong with that filter."""
     table = table_of(moment, memory)
     wanted = msgspec.structs.replace(query, view="", sort="", reverse=False)
     rows, error = rows_in_order(partition_listing(table, wanted, now_ms), wanted, memory, now_ms, "counted partitions")
-    return memory.recall("counted", (table, rows), lambda: Counted(table, indices(rows))), error
+    return memory.recall("counted", (table, rows), lambda: CountedPartitions(table, indices(rows))), error
 
 
-def level_window(listing: Listing, query: PartitionList, now_ms: int, memory: Memory, error: str) -> Window:
+def level_window(listing: Listing, query: PartitionList, now_ms: int, memory: AnswerMemo, error: str) -> Window:
     """The window of a level; its filter was one of partitions, and has done its work."""
     asked = msgspec.structs.replace(query, filter="")
     shown = window(listing, asked, memory, now_ms, f"partitions by {query.view}")
@@ -264,7 +264,7 @@ Shape = tuple[int, int]
 """Rows of cells, and columns."""
 
 
-def partitions_picture(moment: Moment, query: PartitionPicture, now_ms: int, memory: Memory) -> TextAnswer:
+def partitions_picture(moment: Moment, query: PartitionPicture, now_ms: int, memory: AnswerMemo) -> TextAnswer:
     """As many lines as there are or are needed; `>` is where the partition or topic `query.key` is."""
     table, sheet = table_of(moment, memory), Sheet("All partitions", query.width)
     if len(table) > MOST:

@@ -12,9 +12,9 @@ import numpy as np
 
 from model.cluster.topic_image import Longs
 from model.sources.feed import Moment
-from tui.engine.filters import Coded, Field, Numbers, Texts, whole_numbers
+from tui.engine.filters import Coded, ListField, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bars
-from tui.engine.listing import Listing, Memory, VisibleColumns, visible_columns
+from tui.engine.listing import AnswerMemo, Listing, VisibleColumns, visible_columns
 from tui.engine.partitions.counts import (
     ADDING,
     IN_SYNC,
@@ -25,7 +25,7 @@ from tui.engine.partitions.counts import (
     OUT,
     SIGNS,
     STRANGER,
-    Counted,
+    CountedPartitions,
     counted_of,
     level_window,
     worst,
@@ -36,7 +36,7 @@ from tui.engine.partitions.rows import (
     NARROW,
     STATE_WIDTH,
     STYLES,
-    Form,
+    BrokerNaming,
     forms,
     in_form,
     partitions_window,
@@ -51,7 +51,7 @@ LONGEST_NAME = 10
 
 
 @dataclass(frozen=True)
-class Grid:
+class MapGrid:
     """Cells across: of the columns of `seen`, of `total`; `counted`: with counts beside their signs."""
 
     seen: VisibleColumns
@@ -76,23 +76,23 @@ class Grid:
         return sign + (f"{count}" if sign != SIGNS[NOTHING] else "").rjust(self.seen.cell - 2)
 
 
-def brokers_across(table: PartitionTable, room: int, offset: int, most: int) -> Grid:
+def brokers_across(table: PartitionTable, room: int, offset: int, most: int) -> MapGrid:
     """The widest form in which all brokers fit, with counts if there is room; `most`: the largest count."""
     brokers, ways = table.brokers, forms(table.brokers)
-    counting = [Form(max(way.cell, _counting(most)), way.digits) for way in ways if way.digits != 1]
+    counting = [BrokerNaming(max(way.cell, _counting(most)), way.digits) for way in ways if way.digits != 1]
     shown = [in_form(way, brokers, room, offset, "", ()) for way in (*counting, *ways)]
     place = next((place for place, one in enumerate(shown) if one.is_whole), len(shown) - 1)
-    return Grid(shown[place].seen, shown[place].column(table.is_dead), len(brokers), place < len(counting))
+    return MapGrid(shown[place].seen, shown[place].column(table.is_dead), len(brokers), place < len(counting))
 
 
-def racks_across(racks: Sequence[str], room: int, offset: int, most: int) -> Grid:
+def racks_across(racks: Sequence[str], room: int, offset: int, most: int) -> MapGrid:
     """As many racks as fit, with counts if all do."""
     names = [name[-LONGEST_NAME:] for name in racks]
     narrow = max(map(len, names), default=1) + 1
     wide = max(narrow, _counting(most))
     counted = len(names) * wide <= room
     seen = visible_columns(len(names), wide if counted else narrow, room, offset, is_led=True)
-    return Grid(seen, Column(seen.title(names[seen.view]), seen.width), len(names), counted)
+    return MapGrid(seen, Column(seen.title(names[seen.view]), seen.width), len(names), counted)
 
 
 def _counting(most: int) -> int:
@@ -103,7 +103,7 @@ def _counting(most: int) -> int:
 TOPIC_FACTS = (Column("parts", 7, ">", "partitions", rank=1), Column("worst", STATE_WIDTH, "<", "state"))
 
 
-def topics_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
+def topics_map(moment: Moment, query: PartitionList, now_ms: int, memory: AnswerMemo) -> Window:
     """`query.view` topics: against brokers, or racks where not all brokers fit; topics-other: the other way."""
     counted, error = counted_of(moment, query, now_ms, memory)
     columns, shown, racks, wants = _topic_columns(counted, query)
@@ -126,7 +126,7 @@ def topics_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory
     return msgspec.structs.replace(seen, unfiltered_total=counted.all_topics)
 
 
-def _topic_columns(counted: Counted, query: PartitionList) -> tuple[tuple[Column, ...], Grid, bool, int]:
+def _topic_columns(counted: CountedPartitions, query: PartitionList) -> tuple[tuple[Column, ...], MapGrid, bool, int]:
     """The columns, what fits of the map, whether it is one of racks, and the cells that all would take."""
     widest = max(counted.widest_name, len("topic"))
     name = min(widest, max(query.width * 2 // 5, 12))
@@ -145,7 +145,7 @@ def _topic_columns(counted: Counted, query: PartitionList) -> tuple[tuple[Column
     return columns, shown, by_rack, EDGES + widest + 1 + across + beside
 
 
-def _topic_row(counted: Counted, topic: int, shown: Grid, racks: bool) -> Row:
+def _topic_row(counted: CountedPartitions, topic: int, shown: MapGrid, racks: bool) -> Row:
     state = STATES[counted.worst_states[topic]]
     return Row(
         key=counted.topics[topic].name,
@@ -176,14 +176,14 @@ REPLICA_STATES = {
 REPLICA_MARKS = {ADDING: "+", OUT: "!", STRANGER: "!", LEADERLESS: "X"}
 
 
-def brokers_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
+def brokers_map(moment: Moment, query: PartitionList, now_ms: int, memory: AnswerMemo) -> Window:
     """All brokers by id, those without a counted replica as well. `rack:r1` stands for the first broker there."""
     counted, error = counted_of(moment, query, now_ms, memory)
     ids, counts = counted.table.brokers, counted.by_broker
     widest = max((len(str(broker)) + 1 for broker in ids), default=0)
     racks = [counted.racks[rack] for rack in counted.rack_of]
     names = Column("broker", max(widest, 6), "<", "broker"), Column("rack", -8, "<", "rack", rank=1)
-    held = Held(counts, query.width, sum(abs(column.width) + 1 for column in names))
+    held = HeldByBrokers(counts, query.width, sum(abs(column.width) + 1 for column in names))
 
     def row(place: int) -> Row:
         dead = counted.table.is_dead(ids[place])
@@ -209,7 +209,7 @@ def brokers_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memor
     return level_window(listing, query, now_ms, memory, error)
 
 
-def racks_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
+def racks_map(moment: Moment, query: PartitionList, now_ms: int, memory: AnswerMemo) -> Window:
     """All racks by name. `broker:5` stands for the rack of broker 5."""
     counted, error = counted_of(moment, query, now_ms, memory)
     racks, counts = counted.racks, counted.by_rack(counted.by_broker)
@@ -219,7 +219,7 @@ def racks_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory)
     largest = int(np.max(np.bincount(counted.rack_of), initial=0)) if counted.rack_of else 0
     names = (Column("rack", -8, "<", "rack"),)
     brokers = Column("brokers", -max(NARROW * largest, 8), rank=1)
-    held = Held(counts, query.width, sum(abs(column.width) + 1 for column in (*names, brokers)))
+    held = HeldByBrokers(counts, query.width, sum(abs(column.width) + 1 for column in (*names, brokers)))
 
     def row(place: int) -> Row:
         name = f"{'#' * (f'{RACK}{racks[place]}' in query.marked)}{racks[place]}"
@@ -260,7 +260,7 @@ BAR_PARTS = {
 """Sign → style of its part of a bar. None is reversed anywhere: a full block in reverse is a hole."""
 
 
-class Held:
+class HeldByBrokers:
     """What brokers or racks hold: a bar of their replicas by state, as long as they are many, and the counts."""
 
     def __init__(self, counts: Longs, width: int, taken: int) -> None:
@@ -289,7 +289,7 @@ class Held:
         return bars([(counts[sign] / self._most, style) for sign, style in BAR_PARTS.items()], self._bar), *numbers
 
 
-def _fields(counts: Longs) -> dict[str, Field]:
+def _fields(counts: Longs) -> dict[str, ListField]:
     return {name: Numbers(counts[:, sign]) for sign, (_, name) in REPLICA_STATES.items()}
 
 
@@ -297,7 +297,7 @@ def _mark(counts: Longs) -> str:
     return next((mark for sign, mark in reversed(REPLICA_MARKS.items()) if counts[sign]), "")
 
 
-LEVELS: Mapping[str, Callable[[Moment, PartitionList, int, Memory], Window]] = {
+LEVELS: Mapping[str, Callable[[Moment, PartitionList, int, AnswerMemo], Window]] = {
     "topics": topics_map,
     "topics-other": topics_map,
     "brokers": brokers_map,
@@ -305,6 +305,6 @@ LEVELS: Mapping[str, Callable[[Moment, PartitionList, int, Memory], Window]] = {
 }
 
 
-def map_window(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
+def map_window(moment: Moment, query: PartitionList, now_ms: int, memory: AnswerMemo) -> Window:
     """`query.view` is one of LEVELS; any other is a form of the partitions themselves."""
     return LEVELS.get(query.view, partitions_window)(moment, query, now_ms, memory)

@@ -27,7 +27,7 @@ from tui.engine.partitions.table import (
     partition_table,
     replicas_of,
 )
-from tui.engine.queries import PartitionText
+from tui.engine.queries import PartitionTextQuery
 from tui.engine.rows import span
 from tui.engine.sheets import SEVERITY_STYLES, Sheet, age_text, clock_text
 
@@ -42,7 +42,7 @@ class Reason(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class PartitionCase:
     """One row of a table, with what its reasons speak of."""
 
     table: PartitionTable
@@ -119,13 +119,13 @@ def named(brokers: Iterable[int]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names) or "no broker"
 
 
-def _deleting(case: Case) -> Reason:
+def _deleting(case: PartitionCase) -> Reason:
     dead = case.dead(case.replicas)
     waits = f"{named(dead)} must come back first: a replica on a dead broker cannot be deleted." if dead else ""
     return Reason("The topic is marked for deletion; its replicas go one by one and then its znodes.", waits)
 
 
-def _offline(case: Case) -> Reason:
+def _offline(case: PartitionCase) -> Reason:
     able = [broker for broker in case.replicas if broker in case.live(case.eligible)]
     spare = [broker for broker in case.live(case.replicas) if broker not in case.eligible]
     gone = f"b{case.leader} leads it and is {case.absence([case.leader])}. " if case.leader != NO_LEADER else ""
@@ -150,7 +150,7 @@ def _offline(case: Case) -> Reason:
     )
 
 
-def _nobody_in_isr(case: Case, gone: str, spare: list[int]) -> Reason:
+def _nobody_in_isr(case: PartitionCase, gone: str, spare: list[int]) -> Reason:
     """Where KRaft keeps eligible leader replicas (`PartitionChangeBuilder`, 4.0)."""
     last = case.last_known
     if case.elr:
@@ -172,14 +172,14 @@ def _unclean_election(spare: list[int], last: tuple[int, ...]) -> str:
     return f"Unclean election would make b{spare[0]} leader and lose the records that {lost}."
 
 
-def _stray_leader(case: Case) -> Reason:
+def _stray_leader(case: PartitionCase) -> Reason:
     where = "not in the ISR" if case.leader in case.replicas else "not among its replicas"
     why = f"b{case.leader} leads and is {where}: the state contradicts itself. "
     why += "It was edited by hand, or a reassignment broke off."
     return Reason(why, "Start a preferred election or a reassignment, so that the controller writes the state anew.")
 
 
-def _under_min_isr(case: Case) -> Reason:
+def _under_min_isr(case: PartitionCase) -> Reason:
     why = f"The ISR has {len(case.isr)} of the {case.min_isr} members that min.insync.replicas asks for: "
     why += "producers with acks=all get NOT_ENOUGH_REPLICAS; those with acks=1 still write."
     if len(case.replicas) < case.min_isr:
@@ -189,7 +189,7 @@ def _under_min_isr(case: Case) -> Reason:
     )
 
 
-def _unreadable(case: Case) -> Reason:
+def _unreadable(case: PartitionCase) -> Reason:
     topic, number = case.table.topic_partition(case.row)
     paths = (f"/brokers/topics/{topic}", f"/brokers/topics/{topic}/partitions/{number}/state")
     known = case.table.image.unreadable
@@ -200,14 +200,14 @@ def _unreadable(case: Case) -> Reason:
     )
 
 
-def _recovering(case: Case) -> Reason:
+def _recovering(case: PartitionCase) -> Reason:
     why = f"b{case.leader} was elected although it was not in the ISR: acknowledged records may be lost."
     return Reason(
         why, "Its leader clears the mark when it has recovered. Find out what producers and consumers missed."
     )
 
 
-def _under_replicated(case: Case) -> Reason:
+def _under_replicated(case: PartitionCase) -> Reason:
     dead, behind = case.dead(case.out_of_isr), case.live(case.out_of_isr)
     why = f"{named(dead)} {_is(dead)} {case.absence(dead)}, so out of the ISR. " if dead else ""
     ways = f"Start {named(dead)} again, or move its replicas elsewhere. " if dead else ""
@@ -217,28 +217,28 @@ def _under_replicated(case: Case) -> Reason:
     return Reason(why.strip(), ways.strip())
 
 
-def _no_state(case: Case) -> Reason:
+def _no_state(case: PartitionCase) -> Reason:
     if not case.live(case.replicas):
         why = "It never had a leader: the first one is elected when a replica is live, and none is."
         return Reason(why, f"Start {named(case.replicas)}.")
     return Reason("It is assigned and the controller has not written its state yet.", case.controller)
 
 
-def _orphaned(case: Case) -> Reason:
+def _orphaned(case: PartitionCase) -> Reason:
     why = "There is a state znode and the topic's assignment does not name the partition. Kafka ignores it."
     return Reason(
         why, "Left over from a deletion that broke off, or the assignment was damaged: compare with the brokers' logs."
     )
 
 
-def _stray_isr(case: Case) -> Reason:
+def _stray_isr(case: PartitionCase) -> Reason:
     strangers = [broker for broker in case.isr if broker not in case.replicas]
     why = f"{named(strangers)} {_is(strangers)} in the ISR and no replica: "
     why += "the assignment was edited, or a reassignment broke off."
     return Reason(why, "Reassign the partition, so that assignment and ISR agree.")
 
 
-def _moving(case: Case) -> Reason:
+def _moving(case: PartitionCase) -> Reason:
     adding, removing, asked = case.moves
     parts = [f"adding {named(adding)}" if adding else "", f"removing {named(removing)}" if removing else ""]
     target = f"target [{_joined(asked)}] waits in /admin/reassign_partitions" if asked is not None else ""
@@ -251,7 +251,7 @@ def _moving(case: Case) -> Reason:
     )
 
 
-def _off_preferred(case: Case) -> Reason:
+def _off_preferred(case: PartitionCase) -> Reason:
     why = f"b{case.leader} leads; b{case.replicas[0]} is preferred, live and in the ISR, so it could."
     return Reason(
         why, "A preferred election moves it back; auto.leader.rebalance.enable does so above 10% on a broker."
@@ -266,7 +266,7 @@ def _joined(brokers: Iterable[int]) -> str:
     return ",".join(map(str, brokers))
 
 
-_REASONS: tuple[tuple[str, Callable[[Case], Reason]], ...] = (
+_REASONS: tuple[tuple[str, Callable[[PartitionCase], Reason]], ...] = (
     ("deleting", _deleting),
     ("offline", _offline),
     ("leader_not_replica", _stray_leader),
@@ -289,7 +289,7 @@ _EXPLAINED = {"offline": {"under_replicated"}, "leader_not_replica": {"leader_no
 
 def reasons(table: PartitionTable, row: int) -> list[Reason]:
     """Everything that is the matter with a partition, worst first; or that nothing is."""
-    case = Case(table, row)
+    case = PartitionCase(table, row)
     told: set[str] = set()
     found: list[Reason] = []
     for flag, tell in _REASONS:
@@ -300,7 +300,7 @@ def reasons(table: PartitionTable, row: int) -> list[Reason]:
     return found or [_well(case)]
 
 
-def _well(case: Case) -> Reason:
+def _well(case: PartitionCase) -> Reason:
     if case.leader == case.replicas[0]:
         return Reason("Its preferred replica leads and all replicas are in the ISR.")
     return Reason(f"All replicas that should be are in the ISR; b{case.leader} leads, b{case.replicas[0]} cannot now.")
@@ -310,7 +310,7 @@ HISTORY = 8
 """Changes told, newest first."""
 
 
-def partition_text(moment: Moment, query: PartitionText, now_ms: int, *_: object) -> TextAnswer:
+def partition_text(moment: Moment, query: PartitionTextQuery, now_ms: int, *_: object) -> TextAnswer:
     """About the partition whose key is `orders-3`."""
     sheet = Sheet(query.key, query.width)
     topic = query.key.rpartition("-")[0]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from model.cluster.ids import NO_LEADER
 from model.sources.feed import Moment
-from tui.engine.listing import NOWHERE, Listing, Memory, VisibleColumns, visible_columns, window
+from tui.engine.listing import NOWHERE, AnswerMemo, Listing, VisibleColumns, visible_columns, window
 from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
 from tui.engine.queries import PartitionList
 from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Span, Window, line, span
@@ -138,18 +138,18 @@ def runs_of(brokers: Sequence[int], digits: int) -> Iterator[tuple[str, int]]:
 
 
 @dataclass(frozen=True)
-class Form:
+class BrokerNaming:
     """A way to name brokers: characters of a cell with the blank before it, and digits as in MapColumns."""
 
     cell: int
     digits: int
 
 
-def forms(brokers: Sequence[int]) -> list[Form]:
+def forms(brokers: Sequence[int]) -> list[BrokerNaming]:
     """The ways there are, the widest first. Last digits stand only where there is room for what they lack."""
     longest = max((len(str(broker)) for broker in brokers), default=1)
-    ways = [Form(longest + 2, 0), Form(longest + 1, longest)]
-    ways += [Form(digits + 1, digits) for digits in (2, 1) if digits < longest]
+    ways = [BrokerNaming(longest + 2, 0), BrokerNaming(longest + 1, longest)]
+    ways += [BrokerNaming(digits + 1, digits) for digits in (2, 1) if digits < longest]
     return [way for way in ways if all(len(name) < count * way.cell for name, count in runs_of(brokers, way.digits))]
 
 
@@ -165,7 +165,7 @@ def map_columns(
 
 
 def in_form(
-    form: Form, brokers: Sequence[int], width: int, offset: int, column: str, marked: Collection[str]
+    form: BrokerNaming, brokers: Sequence[int], width: int, offset: int, column: str, marked: Collection[str]
 ) -> MapColumns:
     """As many brokers as fit in this form."""
     cursor = next((place for place, broker in enumerate(brokers) if thing(broker) == column), NOWHERE)
@@ -226,14 +226,14 @@ class Cells(NamedTuple):
     cell: Callable[[PartitionTable, int], Line]
 
 
-def table_of(moment: Moment, memory: Memory) -> PartitionTable:
+def table_of(moment: Moment, memory: AnswerMemo) -> PartitionTable:
     """The moment's partitions, made once for as long as nothing they depend on changes."""
     image = moment.image
     made_from = (image.topics, image.brokers, image.fenced, image.configs, image.admin, image.unreadable)
     return memory.recall(TABLE, made_from, lambda: partition_table(image, memory.last(TABLE)))
 
 
-def partitions_window(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
+def partitions_window(moment: Moment, query: PartitionList, now_ms: int, memory: AnswerMemo) -> Window:
     """`query.view` is matrix (also when empty) or list."""
     table = table_of(moment, memory)
     return window(partition_listing(table, query, now_ms), query, memory, now_ms)
@@ -321,7 +321,7 @@ def _beside_the_map(
 
 
 def _fitted(
-    table: PartitionTable, facts: list[Cells], form: Form, rank: int, query: PartitionList, taken: int
+    table: PartitionTable, facts: list[Cells], form: BrokerNaming, rank: int, query: PartitionList, taken: int
 ) -> tuple[list[Cells], MapColumns]:
     kept = [one for one in facts if one.column.rank <= rank]
     room = query.width - taken - _taken(kept)

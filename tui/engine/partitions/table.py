@@ -18,10 +18,10 @@ from model.cluster.findings.health import Health, Surroundings, health_of, surro
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.partition_columns import PartitionColumns, restacked, stacked
 from model.cluster.topic_image import NOBODY, Flags, Ints, TopicImage, told_in, unpadded
-from tui.engine.filters import BrokerSets, Coded, Field, Numbers, Texts
+from tui.engine.filters import BrokerSets, Coded, ListField, Numbers, Texts
 
 
-class State(NamedTuple):
+class PartitionCondition(NamedTuple):
     """How a partition fares, in a word; `flags` says of which partitions it is true."""
 
     label: str
@@ -35,20 +35,20 @@ class State(NamedTuple):
 
 
 STATES = (
-    State("- deleting", "removed", lambda t: t.deleting),
-    State("X OFFLINE", "error", lambda t: t.health.offline),
-    State("X stray leader", "error", lambda t: t.health.leader_not_replica | t.health.leader_not_in_isr),
-    State("X min isr", "error", lambda t: t.health.under_min_isr),
-    State("! unread", "warn", lambda t: t.unreadable),
-    State("! unclean", "warn", lambda t: t.health.recovering),
-    State("!~ under", "warn", lambda t: t.health.under_replicated & t.health.off_preferred),
-    State("! under", "warn", lambda t: t.health.under_replicated),
-    State("! no state", "warn", lambda t: t.health.stateless),
-    State("! orphan", "warn", lambda t: t.health.orphaned),
-    State("! stray isr", "warn", lambda t: t.health.isr_not_replica),
-    State("+ moving", "adding", lambda t: t.moving),
-    State("~ prefer", "changed", lambda t: t.health.off_preferred),
-    State("ok", "ok", lambda t: np.ones(len(t), np.bool_)),
+    PartitionCondition("- deleting", "removed", lambda t: t.deleting),
+    PartitionCondition("X OFFLINE", "error", lambda t: t.health.offline),
+    PartitionCondition("X stray leader", "error", lambda t: t.health.leader_not_replica | t.health.leader_not_in_isr),
+    PartitionCondition("X min isr", "error", lambda t: t.health.under_min_isr),
+    PartitionCondition("! unread", "warn", lambda t: t.unreadable),
+    PartitionCondition("! unclean", "warn", lambda t: t.health.recovering),
+    PartitionCondition("!~ under", "warn", lambda t: t.health.under_replicated & t.health.off_preferred),
+    PartitionCondition("! under", "warn", lambda t: t.health.under_replicated),
+    PartitionCondition("! no state", "warn", lambda t: t.health.stateless),
+    PartitionCondition("! orphan", "warn", lambda t: t.health.orphaned),
+    PartitionCondition("! stray isr", "warn", lambda t: t.health.isr_not_replica),
+    PartitionCondition("+ moving", "adding", lambda t: t.moving),
+    PartitionCondition("~ prefer", "changed", lambda t: t.health.off_preferred),
+    PartitionCondition("ok", "ok", lambda t: np.ones(len(t), np.bool_)),
 )
 """The first that is true is a partition's state. Past the deleted ones, worst first: so they sort."""
 
@@ -208,7 +208,7 @@ class PartitionTable:
         return any(bool((topic.elr > NOBODY).any()) for topic in self.topics)
 
     @cached_property
-    def _timeless_fields(self) -> Mapping[str, Field]:
+    def _timeless_fields(self) -> Mapping[str, ListField]:
         columns = self.columns
         return {
             "topic": Coded(columns.topic, Texts(lambda: [topic.name for topic in self.topics])),
@@ -222,7 +222,7 @@ class PartitionTable:
             "name": self.outline.names,
         }
 
-    def fields(self, now_ms: int) -> Mapping[str, Field]:
+    def fields(self, now_ms: int) -> Mapping[str, ListField]:
         """By name; ages are as of `now_ms`."""
         age = np.where(self.columns.time_ms > 0, np.maximum(now_ms - self.columns.time_ms, 0), -1)
         return {**self._timeless_fields, "age": Numbers(age, is_duration=True)}

@@ -8,13 +8,13 @@ import numpy as np
 from model.cluster.texts import kept_in, redacted
 from model.cluster.topic_image import Flags, TopicImage
 from model.sources.feed import Moment
-from tui.engine.filters import Coded, Field, Numbers, Texts
-from tui.engine.listing import Listing, Memory, window
+from tui.engine.filters import Coded, ListField, Numbers, Texts
+from tui.engine.listing import AnswerMemo, Listing, window
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.reasons import reasons
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import STATES, PartitionTable
-from tui.engine.queries import TopicList, TopicText
+from tui.engine.queries import TopicList, TopicTextQuery
 from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import Kept, Sheet, nothing_kept
 
@@ -29,7 +29,7 @@ COLUMNS = (
 )
 
 
-class Topics:
+class TopicTable:
     """The topics of a table with their counts, each an array in the order of the names."""
 
     def __init__(self, table: PartitionTable) -> None:
@@ -51,7 +51,7 @@ class Topics:
         settings = redacted(f"topics/{name}", self.table.image.topic_config(name))
         return " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
 
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> dict[str, ListField]:
         """By name."""
         return {
             "topic": Texts(lambda: self.names),
@@ -64,10 +64,10 @@ class Topics:
         }
 
 
-def topics_window(moment: Moment, query: TopicList, now_ms: int, memory: Memory) -> Window:
+def topics_window(moment: Moment, query: TopicList, now_ms: int, memory: AnswerMemo) -> Window:
     """All topics, by name."""
     table = table_of(moment, memory)
-    topics = memory.recall("topics", (table,), lambda: Topics(table))
+    topics = memory.recall("topics", (table,), lambda: TopicTable(table))
     listing = Listing(
         count=len(topics.names),
         fields=topics.fields,
@@ -81,7 +81,7 @@ def topics_window(moment: Moment, query: TopicList, now_ms: int, memory: Memory)
     return window(listing, query, memory, now_ms)
 
 
-def _row(topics: Topics, index: int) -> Row:
+def _row(topics: TopicTable, index: int) -> Row:
     name, under, offline = topics.names[index], int(topics.under[index]), int(topics.offline[index])
     state = STATES[topics.worst[index]]
     return Row(
@@ -104,7 +104,9 @@ def _replication(topic: TopicImage) -> int:
     return int(topic.replica_count.max(initial=0))
 
 
-def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory, kept: Kept = nothing_kept) -> TextAnswer:
+def topic_text(
+    moment: Moment, query: TopicTextQuery, now_ms: int, memory: AnswerMemo, kept: Kept = nothing_kept
+) -> TextAnswer:
     """About the topic whose name is the key. `kept`: the settings that its brokers do not obey."""
     sheet = Sheet(query.key, query.width)
     topic = moment.image.topics.get(query.key)

@@ -14,10 +14,10 @@ from model.consumers.ownership import GroupCounts
 from model.sandbox.faults import CutLink, HealLink
 from model.sandbox.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
 from model.sources.feed import Moment
-from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, Brokers, brokers_of, host_of
+from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, BrokerTable, brokers_of, host_of
 from tui.engine.consumers.groups import counts_of
 from tui.engine.glyphs import bar
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.rows import Span, span
 from tui.engine.sheets import age_text
 
@@ -49,7 +49,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Session:
+class SessionCountdown:
     """A broker's ZooKeeper session without heartbeats: what is left of its time, in ms; `is_over`: it is expired.
 
     It is counted from the fault on. The last heartbeat came up to a third of the timeout before, and ZooKeeper looks
@@ -64,7 +64,7 @@ class Session:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Node:
+class SandboxNode:
     """A process, or a broker of a cluster that is no sandbox. `age`: since when it is as bad as it is, else empty."""
 
     key: str
@@ -79,7 +79,7 @@ class Node:
     in_sync: int = 0
     has_session: bool = True
     """Whether it is registered."""
-    session: Session | None = None
+    session: SessionCountdown | None = None
     """While no heartbeats come."""
     link: LinkStatus | None = None
     """The one with ZooKeeper; None where none is known."""
@@ -93,23 +93,23 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Group:
+class SandboxGroup:
     """`counts`: None where the cluster does not know the group yet."""
 
     name: str
-    members: tuple[Node, ...]
+    members: tuple[SandboxNode, ...]
     counts: GroupCounts | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class SandboxFacts:
     """All of the picture. `has_quorum`: whether enough servers run for anything to be written."""
 
-    top: tuple[Node, ...]
-    brokers: tuple[Node, ...]
-    producer: Node | None = None
+    top: tuple[SandboxNode, ...]
+    brokers: tuple[SandboxNode, ...]
+    producer: SandboxNode | None = None
     load: LoadView | None = None
-    groups: tuple[Group, ...] = ()
+    groups: tuple[SandboxGroup, ...] = ()
     has_quorum: bool = True
     is_sandbox: bool = True
     readers: str = ""
@@ -118,7 +118,7 @@ class Facts:
     """As in TextAnswer."""
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[SandboxNode, ...]:
         """Everything that the cursor can be on."""
         clients = (self.producer,) if self.producer else ()
         return (*self.top, *self.brokers, *clients, *(one for group in self.groups for one in group.members))
@@ -128,7 +128,7 @@ class Facts:
         return max((broker.leads for broker in self.brokers), default=0)
 
 
-def facts_of(drawn: Drawn, now_ms: int, memory: Memory) -> Facts:
+def facts_of(drawn: Drawn, now_ms: int, memory: AnswerMemo) -> SandboxFacts:
     """What is to be drawn."""
     counted = brokers_of(drawn.moment, memory)
     if drawn.state is None:
@@ -138,14 +138,16 @@ def facts_of(drawn: Drawn, now_ms: int, memory: Memory) -> Facts:
     return _of_sandbox(drawn, drawn.state, counted, now_ms, memory)
 
 
-def _of_sandbox(drawn: Drawn, state: SandboxState, counted: Brokers, now_ms: int, memory: Memory) -> Facts:
+def _of_sandbox(
+    drawn: Drawn, state: SandboxState, counted: BrokerTable, now_ms: int, memory: AnswerMemo
+) -> SandboxFacts:
     by_kind = {kind: [one for one in state.processes if one.kind == kind] for kind in ("zookeeper", "broker")}
     servers = by_kind["zookeeper"]
     serving = sum(one.status == "running" for one in servers)
     has_quorum = serving > len(servers) // 2
     sandbox = _Sandbox(drawn, state, has_quorum, now_ms)
     brokers = tuple(sandbox.broker(one, counted) for one in by_kind["broker"])
-    return Facts(
+    return SandboxFacts(
         top=tuple(sandbox.node(one, one.name) for one in servers),
         brokers=brokers,
         producer=next((sandbox.node(one, one.name) for one in state.processes if one.kind == "producer"), None),
@@ -156,7 +158,7 @@ def _of_sandbox(drawn: Drawn, state: SandboxState, counted: Brokers, now_ms: int
     )
 
 
-def _again_ms(state: SandboxState, brokers: Iterable[Node], now_ms: int) -> int:
+def _again_ms(state: SandboxState, brokers: Iterable[SandboxNode], now_ms: int) -> int:
     sessions = [one.session for one in brokers if one.session]
     if any(session.left_ms for session in sessions if not session.is_held):
         return COUNTDOWN_MS
@@ -172,11 +174,11 @@ class _Sandbox:
     has_quorum: bool
     now_ms: int
 
-    def node(self, process: ProcessView, name: str) -> Node:
+    def node(self, process: ProcessView, name: str) -> SandboxNode:
         age = "" if process.status == "running" else age_text(process.since_ms, self.now_ms)
-        return Node(key=process.name, name=name, state=STATES[process.status], age=age, where=process.address)
+        return SandboxNode(key=process.name, name=name, state=STATES[process.status], age=age, where=process.address)
 
-    def broker(self, process: ProcessView, counted: Brokers) -> Node:
+    def broker(self, process: ProcessView, counted: BrokerTable) -> SandboxNode:
         number = process.name.rpartition(" ")[2]
         links = {_other(link, number): link for link in self.state.links if number in link.between}
         status: dict[str, LinkStatus] = {place: link.status for place, link in links.items()}
@@ -184,7 +186,7 @@ class _Sandbox:
         cut_ms = self._cut_ms(number)
         if process.status == "running" and status.get("zookeeper") == "cut":
             state, age = CUT_OFF, age_text(cut_ms or 0, self.now_ms)
-        node = Node(
+        node = SandboxNode(
             key=process.name,
             name=process.name,
             state=state,
@@ -206,15 +208,15 @@ class _Sandbox:
         ends = {broker, "zookeeper"}
         return next((at for at, repair in cuts if isinstance(repair, HealLink) and set(repair.between) == ends), None)
 
-    def _session(self, process: ProcessView, broker: int, cut_ms: int | None) -> Session | None:
+    def _session(self, process: ProcessView, broker: int, cut_ms: int | None) -> SessionCountdown | None:
         since = [ms for ms in (process.since_ms if process.status in SILENT else None, cut_ms) if ms is not None]
         if not since:
             return None
         of_ms = self.drawn.session_ms
         if broker not in self.drawn.moment.image.brokers:
-            return Session(0, of_ms, is_over=True)
+            return SessionCountdown(0, of_ms, is_over=True)
         left_ms = min(max(min(since) + of_ms - self.now_ms, 0), of_ms)
-        return Session(left_ms, of_ms, is_held=not self.has_quorum)
+        return SessionCountdown(left_ms, of_ms, is_held=not self.has_quorum)
 
 
 def _other(link: LinkView, place: str) -> str:
@@ -228,36 +230,36 @@ def _in_words(ends: Mapping[str, LinkStatus]) -> str:
     return "  ".join(f"{status}: {' '.join(some)}" for status, some in found.items() if some)
 
 
-def _shared(node: Node, counted: Brokers, broker: int) -> Node:
+def _shared(node: SandboxNode, counted: BrokerTable, broker: int) -> SandboxNode:
     """With what the broker leads and holds."""
     replicas = counted.counts.replicas[broker]
     in_sync = replicas - counted.counts.missing[broker]
     return replace(node, leads=counted.counts.leaders[broker], replicas=replicas, in_sync=in_sync)
 
 
-def _groups(sandbox: _Sandbox, moment: Moment, memory: Memory) -> Iterable[Group]:
-    members: dict[str, list[Node]] = {}
+def _groups(sandbox: _Sandbox, moment: Moment, memory: AnswerMemo) -> Iterable[SandboxGroup]:
+    members: dict[str, list[SandboxNode]] = {}
     for process in sandbox.state.processes:
         if process.kind == "consumer":
             group, _, member = process.name.partition(" ")[2].rpartition("/")
             members.setdefault(group, []).append(sandbox.node(process, member))
     for name, nodes in members.items():
         known = moment.image.group(name)
-        yield Group(name, tuple(nodes), counts_of(moment, name, known, memory) if known else None)
+        yield SandboxGroup(name, tuple(nodes), counts_of(moment, name, known, memory) if known else None)
 
 
-def _of_image(image: ClusterImage, counted: Brokers) -> Facts:
+def _of_image(image: ClusterImage, counted: BrokerTable) -> SandboxFacts:
     """Of a live cluster, or of one that was written down."""
     brokers = tuple(_registered(image, counted, broker) for broker in counted.ids)
     count = sum(1 for _ in image.every_group())
     readers = number_of(count, "consumer group") if count else ""
-    return Facts(top=tuple(_voters(image)), brokers=brokers, is_sandbox=False, readers=readers)
+    return SandboxFacts(top=tuple(_voters(image)), brokers=brokers, is_sandbox=False, readers=readers)
 
 
-def _registered(image: ClusterImage, counted: Brokers, broker: int) -> Node:
+def _registered(image: ClusterImage, counted: BrokerTable, broker: int) -> SandboxNode:
     registered, state = counted.registration(broker), counted.state(broker)
     is_up = state not in ("DOWN", FENCED, UNCONFIRMED)
-    node = Node(
+    node = SandboxNode(
         key=f"broker {broker}",
         name=f"broker {broker}",
         state="UP" if is_up else state.upper(),
@@ -269,13 +271,13 @@ def _registered(image: ClusterImage, counted: Brokers, broker: int) -> Node:
     return _shared(node, counted, broker)
 
 
-def _voters(image: ClusterImage) -> Iterable[Node]:
+def _voters(image: ClusterImage) -> Iterable[SandboxNode]:
     quorum = image.quorum
     if quorum is None:
         name = "controller quorum" if image.generation == "kraft" else "ZooKeeper"
-        return (Node(key="", name=name, state=""),)
+        return (SandboxNode(key="", name=name, state=""),)
     return tuple(
-        Node(
+        SandboxNode(
             key="",
             name=f"controller {voter.id}",
             state="SILENT" if voter.id in quorum.silent else "UP",
@@ -289,7 +291,7 @@ STYLES = {"UP": "ok", "STARTING": "waiting", "PAUSED": "warn", "STOPPED": "dim",
 """State → how it is written; what is not here is dead."""
 
 
-def style_of(node: Node) -> str:
+def style_of(node: SandboxNode) -> str:
     """In which style its state is written."""
     return STYLES.get(node.state, "" if not node.state else "error")
 
@@ -299,18 +301,18 @@ def share_bar(part: int, of: int, width: int) -> str:
     return bar(part / of if of else 0, max(width, 0))
 
 
-def state_words(node: Node) -> list[str]:
+def state_words(node: SandboxNode) -> list[str]:
     """`DEAD`, `8s`."""
     return [node.state, node.age] if node.age else [node.state]
 
 
-def state_line(node: Node, more: str = "") -> list[Span]:
+def state_line(node: SandboxNode, more: str = "") -> list[Span]:
     """The same in its style, with more behind it."""
     words = " ".join(filter(None, state_words(node)))
     return [span(words, style_of(node)), *([span(f"  {more}", "dim")] if more else [])]
 
 
-def session_lines(session: Session | None, width: int) -> list[list[Span]]:
+def session_lines(session: SessionCountdown | None, width: int) -> list[list[Span]]:
     """The countdown: in words, and as a bar that gets shorter."""
     if session is None:
         return []
@@ -323,7 +325,7 @@ def session_lines(session: Session | None, width: int) -> list[list[Span]]:
     return [[span(said, "warn")], [span(share_bar(session.left_ms, session.of_ms, width), "warn")]]
 
 
-def produced(load: LoadView | None, producer: Node | None = None) -> list[list[Span]]:
+def produced(load: LoadView | None, producer: SandboxNode | None = None) -> list[list[Span]]:
     """The rate, what was acknowledged, what waits and what is lost, a line each."""
     if load is None:
         return [[span("no load", "dim")]]
@@ -339,7 +341,7 @@ def produced(load: LoadView | None, producer: Node | None = None) -> list[list[S
     ]
 
 
-def group_words(group: Group) -> list[Span]:
+def group_words(group: SandboxGroup) -> list[Span]:
     """How far it lags, and what is wrong with it."""
     counts = group.counts
     if counts is None:

@@ -21,7 +21,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     SessionLost,
 )
 from model.sandbox.messages import LinkView, LoadView, ProcessView, SandboxState, uses
-from tui.engine.filters import Field, Texts, whole_numbers
+from tui.engine.filters import ListField, Texts, whole_numbers
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.queries import ProcessList, ProcessText, SandboxText
@@ -87,7 +87,7 @@ LINK_SIGNS = {"open": ("", "ok"), "cut": ("X", "dead"), "slow": ("~", "warn")}
 def sandbox_links(state: SandboxState, *_: object) -> Listing:
     """Each broker's links with ZooKeeper and with clients, then those between brokers."""
     links = state.links
-    fields: dict[str, Field] = {
+    fields: dict[str, ListField] = {
         "name": Texts(lambda: [_name(link) for link in links]),
         "state": Texts(lambda: [link.status for link in links]),
     }
@@ -137,7 +137,7 @@ LAST_BYTES = 256 << 10
 def sandbox_processes(state: SandboxState, _: ProcessList, now_ms: int, *__: object) -> Listing:
     """Servers, brokers, load; in that order."""
     processes = state.processes
-    fields: dict[str, Field] = {
+    fields: dict[str, ListField] = {
         "name": Texts(lambda: [one.name for one in processes]),
         "state": Texts(lambda: [one.status for one in processes]),
         "detail": Texts(lambda: [_what(one) for one in processes]),

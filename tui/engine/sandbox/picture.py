@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tui.engine.glyphs import Box, Canvas
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import Spot, TextAnswer
 from tui.engine.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.rows import Span, span
 from tui.engine.sandbox.facts import (
     CUT_OFF,
     Drawn,
-    Facts,
-    Node,
+    SandboxFacts,
+    SandboxNode,
     facts_of,
     group_words,
     produced,
@@ -39,7 +39,7 @@ CLIENT, WIDEST = 22, 34
 """Cells of the box of a client, at least, and of a broker, at most."""
 
 
-class Form(NamedTuple):
+class PictureScale(NamedTuple):
     """How large things are drawn: lines inside the boxes of servers, brokers and clients, and of a link.
 
     Servers and clients with 0 are a line each, brokers with 0 a few cells.
@@ -57,33 +57,33 @@ class Form(NamedTuple):
 
 
 FORMS = (
-    Form(1, 2, 6, 3),
-    Form(1, 2, 5, 3),
-    Form(1, 1, 4, 3),
-    Form(1, 1, 4, 0),
-    Form(1, 1, 3, 0),
-    Form(0, 1, 3, 0),
-    Form(0, 1, 1, 0),
-    Form(0, 0, 0, 0),
+    PictureScale(1, 2, 6, 3),
+    PictureScale(1, 2, 5, 3),
+    PictureScale(1, 1, 4, 3),
+    PictureScale(1, 1, 4, 0),
+    PictureScale(1, 1, 3, 0),
+    PictureScale(0, 1, 3, 0),
+    PictureScale(0, 1, 1, 0),
+    PictureScale(0, 0, 0, 0),
 )
 """The first for which there is room is taken, else the last."""
 
 
-def cluster_picture(drawn: Drawn, query: ClusterPicture, now_ms: int, memory: Memory) -> TextAnswer:
+def cluster_picture(drawn: Drawn, query: ClusterPicture, now_ms: int, memory: AnswerMemo) -> TextAnswer:
     """The picture, with the cursor on the process whose name is the key; at first on the controller."""
     facts = facts_of(drawn, now_ms, memory)
     form = (query.width, query.height, query.key, query.is_filled)
     return memory.recall("cluster picture", (facts, *form), lambda: _answer(facts, query))
 
 
-def _answer(facts: Facts, query: ClusterPicture) -> TextAnswer:
-    picture = Picture(facts, query.width, query.height, chosen_in(facts, query.key), is_filled=query.is_filled)
+def _answer(facts: SandboxFacts, query: ClusterPicture) -> TextAnswer:
+    picture = SandboxPicture(facts, query.width, query.height, chosen_in(facts, query.key), is_filled=query.is_filled)
     lines = picture.drawn()
     plain = "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
     return TextAnswer(picture.chosen, lines, plain, spots=tuple(picture.spots), again_ms=facts.again_ms)
 
 
-def chosen_in(facts: Facts, key: str) -> str:
+def chosen_in(facts: SandboxFacts, key: str) -> str:
     """What the cursor is on: what it was on, as long as that is there."""
     there = [node.key for node in facts.nodes if node.key]
     if key in there:
@@ -92,10 +92,10 @@ def chosen_in(facts: Facts, key: str) -> str:
     return next(controllers, facts.brokers[0].key if facts.brokers else next(iter(there), ""))
 
 
-class Picture:
+class SandboxPicture:
     """One drawing."""
 
-    def __init__(self, facts: Facts, width: int, height: int, chosen: str, *, is_filled: bool) -> None:
+    def __init__(self, facts: SandboxFacts, width: int, height: int, chosen: str, *, is_filled: bool) -> None:
         self.facts, self.chosen = facts, chosen
         self.spots: list[Spot] = []
         self._size = max(width, 1), max(height, 1)
@@ -124,7 +124,7 @@ class Picture:
 
     # How much room a form takes
 
-    def _grid(self, form: Form) -> tuple[int, int]:
+    def _grid(self, form: PictureScale) -> tuple[int, int]:
         """Brokers in a row, and rows. More than one leave room at the left for the line that ties them together."""
         count = max(len(self.facts.brokers), 1)
         for room in (self._size[0], self._size[0] - GAP):
@@ -134,14 +134,14 @@ class Picture:
         rows = -(-count // columns)
         return -(-count // rows), rows
 
-    def _row_height(self, form: Form) -> int:
+    def _row_height(self, form: PictureScale) -> int:
         return form.broker + 2 + form.link + 1 if form.broker else 1
 
-    def _height(self, form: Form) -> int:
+    def _height(self, form: PictureScale) -> int:
         _, rows = self._grid(form)
         return (3 if form.top else 1) + rows * self._row_height(form) + self._clients_height(form)
 
-    def _clients_height(self, form: Form) -> int:
+    def _clients_height(self, form: PictureScale) -> int:
         facts = self.facts
         count = len(facts.groups) + (facts.producer is not None)
         if not form.client:
@@ -149,12 +149,12 @@ class Picture:
         columns = max((self._size[0] + GAP) // (CLIENT + GAP), 1)
         return -(-count // columns) * (form.client + 2) + (2 if count else 0)
 
-    def _is_crowded(self, form: Form) -> bool:
+    def _is_crowded(self, form: PictureScale) -> bool:
         return self._height(form) > self._size[1] - self._head
 
     # ZooKeeper, or the quorum
 
-    def _top(self, form: Form, y: int) -> int:
+    def _top(self, form: PictureScale, y: int) -> int:
         """Draws the servers from this line on; the line after them."""
         top = self.facts.top
         if not form.top:
@@ -168,13 +168,13 @@ class Picture:
             self._write(box, 0, state_line(node), self._ink(node))
         return y + 3
 
-    def _line_of(self, nodes: Sequence[Node], y: int, x: int = 0) -> int:
+    def _line_of(self, nodes: Sequence[SandboxNode], y: int, x: int = 0) -> int:
         """Nodes one after the other in a line; where it ends."""
         for node in nodes:
             x = self._token(node, x, y, " ".join(filter(None, (node.name, *state_words(node)))))
         return x
 
-    def _token(self, node: Node, x: int, y: int, text: str) -> int:
+    def _token(self, node: SandboxNode, x: int, y: int, text: str) -> int:
         """A node without a box, if there is room; where the next one begins."""
         width = cells(plain(text)) + 2
         if x + width > self._size[0] or y >= self._size[1]:
@@ -187,7 +187,7 @@ class Picture:
 
     # Brokers
 
-    def _brokers(self, form: Form, y: int, end: int) -> int:
+    def _brokers(self, form: PictureScale, y: int, end: int) -> int:
         columns, count = self._grid(form)
         self._trunk = y
         if not form.broker:
@@ -225,10 +225,10 @@ class Picture:
                 self._canvas.write(x + NAMED, line, self._shares(node, width - NAMED - GAP)[0], x + width)
         return y + -(-len(shown) // columns)
 
-    def _matters(self, node: Node) -> tuple[bool, bool, bool]:
+    def _matters(self, node: SandboxNode) -> tuple[bool, bool, bool]:
         return node.key != self.chosen, not node.is_controller, node.is_well
 
-    def _wire(self, form: Form, boxes: Sequence[Box], y: int, *, is_first: bool) -> None:
+    def _wire(self, form: PictureScale, boxes: Sequence[Box], y: int, *, is_first: bool) -> None:
         """The line from which a row of brokers hangs, and how it is tied to the servers."""
         if form.link == 0:
             return
@@ -246,7 +246,7 @@ class Picture:
             centres.append(left)
         canvas.wire(min(centres), y, max(centres), y)
 
-    def _link(self, node: Node, box: Box, length: int) -> None:
+    def _link(self, node: SandboxNode, box: Box, length: int) -> None:
         """The line between a broker and ZooKeeper, as it is; dashed where no session is left."""
         top = box.y - length
         self._canvas.wire(box.centre, top - 1, box.centre, box.y if length else top)
@@ -255,13 +255,13 @@ class Picture:
             self._canvas.put(box.centre, y, sign, style)
         self._canvas.put(box.centre + 2, top, word, style)
 
-    def _broker(self, node: Node, box: Box) -> None:
+    def _broker(self, node: SandboxNode, box: Box) -> None:
         self._node_box(node, box)
         fill = self._ink(node)
         for line, parts in enumerate(self._told(node, box.width - 4, box.height - 2)):
             self._write(box, line, parts, fill)
 
-    def _told(self, node: Node, width: int, room: int) -> list[list[Span]]:
+    def _told(self, node: SandboxNode, width: int, room: int) -> list[list[Span]]:
         """What its box says, the most important first where there is little room."""
         if room == 1:
             words = f"leads {node.leads:,}  {node.in_sync:,}/{node.replicas:,}"
@@ -276,7 +276,7 @@ class Picture:
             return [state_line(node, f"leads {node.leads:,}"), *links, synced][:room]
         return [state_line(node), *session, led, synced, *links, *where][:room]
 
-    def _shares(self, node: Node, width: int) -> tuple[list[Span], list[Span]]:
+    def _shares(self, node: SandboxNode, width: int) -> tuple[list[Span], list[Span]]:
         """What it leads, beside the most that one broker leads, and how much of what it holds is in sync."""
         most = max((len(f"ISR {one.in_sync:,}/{one.replicas:,}") for one in self.facts.brokers), default=0) + 1
         missing = node.replicas - node.in_sync
@@ -287,7 +287,7 @@ class Picture:
 
     # Clients
 
-    def _clients(self, form: Form, y: int) -> None:
+    def _clients(self, form: PictureScale, y: int) -> None:
         if form.client:
             self._client_boxes(form, y)
             return
@@ -304,7 +304,7 @@ class Picture:
             self._canvas.write(x + 1, y, group_words(group))
             y += 1
 
-    def _client_boxes(self, form: Form, y: int) -> None:
+    def _client_boxes(self, form: PictureScale, y: int) -> None:
         facts, room = self.facts, self._size[0]
         count = len(facts.groups) + (facts.producer is not None)
         if not count:
@@ -355,7 +355,7 @@ class Picture:
 
     # Boxes
 
-    def _node_box(self, node: Node, box: Box) -> None:
+    def _node_box(self, node: SandboxNode, box: Box) -> None:
         is_chosen = bool(node.key) and node.key == self.chosen
         fill, name = self._ink(node), node.name
         title = f"{name} ★" if node.is_controller else name
@@ -365,7 +365,7 @@ class Picture:
         self._canvas.box(box, title, frame, is_double=is_chosen, right=node.rack, title_style=_title_style(node, fill))
         self._spot(node, box)
 
-    def _ink(self, node: Node) -> str:
+    def _ink(self, node: SandboxNode) -> str:
         """What fills its box; nothing where it is well or there are no fills."""
         return FILLS.get(node.state, "cell-dead") if self._is_filled and node.state else ""
 
@@ -374,14 +374,14 @@ class Picture:
             box.x + 2, box.y + 1 + line, [(text, fill or style) for text, style in parts], box.x + box.width - 1
         )
 
-    def _spot(self, node: Node, box: Box) -> None:
+    def _spot(self, node: SandboxNode, box: Box) -> None:
         if node.key:
             self.spots.append(Spot(node.key, *box))
 
 
-def _title_style(node: Node, fill: str) -> str:
+def _title_style(node: SandboxNode, fill: str) -> str:
     return fill or ("controller" if node.is_controller else "strong")
 
 
-def _number(node: Node) -> str:
+def _number(node: SandboxNode) -> str:
     return node.name.rpartition(" ")[2]

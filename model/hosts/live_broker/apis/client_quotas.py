@@ -21,8 +21,8 @@ from kio.static.primitive import i32Timedelta
 from model.broker.quotas import (
     OBEYED_QUOTAS,
     FilterPart,
-    Meter,
     Quota,
+    QuotaMeter,
     altered_quotas,
     entity_at,
     entity_path,
@@ -68,7 +68,7 @@ class ClientQuotas:
         self._size_ms = 1_000 * settings[QUOTA_WINDOW_SIZE_SECONDS]
         self._now_ms = now_ms
         self._quotas: dict[tuple[str | None, str | None], Mapping[str, float]] = {}
-        self._meters: dict[tuple[str, str, str], Meter] = {}
+        self._meters: dict[tuple[str, str, str], QuotaMeter] = {}
 
     def learn(self, entity: str, config: Config) -> None:
         """What ZooKeeper says of an entity (its path below `/config`) from now on."""
@@ -129,7 +129,7 @@ class ClientQuotas:
         if quota is None:
             return 0
         name, now_ms = (key, quota.user, quota.client), self._now_ms()
-        before = self._meters.get(name) or Meter(self._num, self._size_ms)
+        before = self._meters.get(name) or QuotaMeter(self._num, self._size_ms)
         meter = self._meters[name] = before.recorded(value, now_ms).purged(now_ms)
         while len(self._meters) > MOST_METERS:
             del self._meters[next(iter(self._meters))]

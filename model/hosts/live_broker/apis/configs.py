@@ -17,9 +17,9 @@ from model.broker.settings.catalogue import ALL_TOPIC_KEYS, key_in_files
 from model.broker.settings.dynamic_configs import (
     Alteration,
     ConfigEntry,
+    ConfigSource,
     Operation,
     SettingsInLayers,
-    Source,
     altered,
     broker_config_problem,
     topic_config_problem,
@@ -269,7 +269,7 @@ def log_levels() -> tuple[ConfigEntry, ...]:
     """The level of each logger of this process."""
     loggers = [logging.getLogger(), *map(logging.getLogger, sorted(logging.root.manager.loggerDict))]
     return tuple(
-        ConfigEntry(each.name, _level_name(each.getEffectiveLevel()), Source.LOGGER, "UNKNOWN", False, ())
+        ConfigEntry(each.name, _level_name(each.getEffectiveLevel()), ConfigSource.LOGGER, "UNKNOWN", False, ())
         for each in loggers
     )
 
@@ -311,7 +311,7 @@ def _entry(request: Request, entry: ConfigEntry) -> Entity:
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
-        is_default=entry.source is Source.DEFAULT,
+        is_default=entry.source is ConfigSource.DEFAULT,
         config_source=entry.source,
         is_sensitive=entry.is_sensitive,
         synonyms=synonyms,

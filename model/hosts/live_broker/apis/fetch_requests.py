@@ -8,7 +8,7 @@ from uuid import UUID
 from kio.schema.errors import ErrorCode
 
 from model.broker.metadata import MetadataImage
-from model.broker.serving import Isolation, Read
+from model.broker.serving import Isolation, PartitionFetch
 from model.broker.settings.keys import FETCH_MAX_BYTES
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.parts import ConsumerQuotas
@@ -171,7 +171,7 @@ class FetchRequests:
         for topic in body.topics:
             name, topic_id = self._name(topic), getattr(topic, "topic_id", None)
             for each in topic.partitions:
-                read = Read(
+                read = PartitionFetch(
                     offset=each.fetch_offset,
                     isolation=session.isolation,
                     follower=session.follower,

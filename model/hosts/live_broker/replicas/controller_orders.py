@@ -31,7 +31,7 @@ from model.broker.commands import (
 from model.broker.controller_requests import (
     NO_BROKER_EPOCH,
     Replicas,
-    Served,
+    RequestOutcome,
     TopicIds,
     serve_leader_and_isr,
     serve_metadata,
@@ -50,7 +50,7 @@ from model.controller.events_and_commands import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_broker.parts import Surroundings
+from model.hosts.live_broker.parts import BrokerSurroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.log.log_folder import LogFolder
@@ -214,7 +214,7 @@ class ControllerOrders:
         self,
         held: HeldReplicas,
         runner: CommandRunner,
-        surroundings: Surroundings,
+        surroundings: BrokerSurroundings,
         disk_failed: Callable[[TopicPartition, OSError], None],
         on_leadership: OnLeadership,
         on_forgotten: OnForgotten,
@@ -247,12 +247,12 @@ class ControllerOrders:
                 return self._serve(request, broker_epoch).answer
             return BrokerAnswer(partition_errors=tuple(errors))
 
-    def _serve(self, request: LeaderAndIsrRequest, broker_epoch: int) -> Served:
+    def _serve(self, request: LeaderAndIsrRequest, broker_epoch: int) -> RequestOutcome:
         held = self._held
         replicas = Replicas(held.partitions, held.offline, held.positions)
         return serve_leader_and_isr(request, broker_epoch, held.epochs, replicas, held.conditions)
 
-    async def _serve_some(self, serve: Callable[[], Served]) -> Served:
+    async def _serve_some(self, serve: Callable[[], RequestOutcome]) -> RequestOutcome:
         """What was decided, and done unless the request was refused; then who led or follows anew is told."""
         held = self._held
         served = serve()
@@ -294,7 +294,7 @@ class ControllerOrders:
                 await self._serve_some(partial(self._serve_logged, some, changes.topic_ids))
                 await asyncio.sleep(0)
 
-    def _serve_logged(self, partitions: Sequence[PartitionToServe], topic_ids: TopicIds) -> Served:
+    def _serve_logged(self, partitions: Sequence[PartitionToServe], topic_ids: TopicIds) -> RequestOutcome:
         held = self._held
         replicas = Replicas(held.partitions, held.offline, held.positions)
         return serve_metadata(partitions, topic_ids, held.epochs, replicas, held.conditions)
@@ -359,7 +359,7 @@ class ControllerOrders:
             elif answer.code is Code.NO_NODE:
                 self._held.settings.configure(topic, {})
 
-    def _carry_out(self, served: Served) -> None:
+    def _carry_out(self, served: RequestOutcome) -> None:
         held = self._held
         held.epochs = served.epochs
         changed = {partition.partition for partition in served.changed}

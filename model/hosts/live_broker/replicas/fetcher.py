@@ -21,9 +21,9 @@ from model.broker.settings.keys import NUM_REPLICA_FETCHERS, REPLICA_FETCH_BACKO
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.fetcher_requests import (
     FetchedPartition,
+    FetchingFollower,
     FetchQuestion,
     FollowedPartitions,
-    Follower,
     WantedPartition,
     epoch_ends,
     epochs_request,
@@ -55,7 +55,7 @@ class FetcherParts:
 class Fetcher:
     """Fetches from its start until `close`, while there is something to fetch."""
 
-    def __init__(self, fetcher_id: replication.Fetcher, parts: FetcherParts) -> None:
+    def __init__(self, fetcher_id: replication.FetcherId, parts: FetcherParts) -> None:
         self.id = fetcher_id
         self._parts = parts
         self._held = parts.held
@@ -148,12 +148,12 @@ class Fetcher:
         return f"broker-{self._held.broker}-fetcher-{self.id.number} of broker {self.id.leader}"
 
     @property
-    def _follower(self) -> Follower:
+    def _follower(self) -> FetchingFollower:
         held = self._held
         image = held.metadata.image
         if not image.is_logged:
-            return Follower(held.broker)
-        return Follower(held.broker, held.epochs.broker_epoch, image.topic_ids)
+            return FetchingFollower(held.broker)
+        return FetchingFollower(held.broker, held.epochs.broker_epoch, image.topic_ids)
 
     @property
     def _rules(self) -> ReplicationRules:
@@ -317,7 +317,7 @@ class Fetchers:
 
     def __init__(self, parts: FetcherParts) -> None:
         self._parts = parts
-        self._fetchers: dict[replication.Fetcher, Fetcher] = {}
+        self._fetchers: dict[replication.FetcherId, Fetcher] = {}
         self._of: dict[TopicPartition, Fetcher] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False

@@ -32,7 +32,7 @@ NEWEST_FETCH, NEWEST_BY_ID = 12, 17
 NO_EPOCH = -1
 
 
-class Follower(NamedTuple):
+class FetchingFollower(NamedTuple):
     """Who fetches. `topic_ids`: of all topics, where each has one; empty: topics are called by their names."""
 
     broker: int
@@ -63,7 +63,9 @@ class FetchedPartition(NamedTuple):
     records: bytes
 
 
-def fetch_request(connection: Connection, follower: Follower, question: FetchQuestion, settings: Settings) -> Entity:
+def fetch_request(
+    connection: Connection, follower: FetchingFollower, question: FetchQuestion, settings: Settings
+) -> Entity:
     """A fetch request."""
     module: Any = connection.request_shapes(ApiKey.FETCH, NEWEST_BY_ID if follower.topic_ids else NEWEST_FETCH)
     wanted = sorted(question.wanted, key=lambda each: each.state.partition)
@@ -111,7 +113,9 @@ def _wanted(module: Any, each: WantedPartition, settings: Settings) -> Entity:
     )
 
 
-def fetched_partitions(response: Entity, follower: Follower) -> Iterator[tuple[TopicPartition, FetchedPartition]]:
+def fetched_partitions(
+    response: Entity, follower: FetchingFollower
+) -> Iterator[tuple[TopicPartition, FetchedPartition]]:
     """What a leader answered. A topic that is gone meanwhile is left out."""
     names = {topic_uuid(text): name for name, text in follower.topic_ids.items()}
     for topic in response.responses:

@@ -14,7 +14,7 @@ from uuid import UUID
 from model.broker.commands import PartitionDecision
 from model.broker.isr import record_fetch
 from model.broker.partition import Partition
-from model.broker.serving import Isolation, Read, ReadJudgement, WaitingFetch, is_ready, judge_read
+from model.broker.serving import Isolation, PartitionFetch, ReadJudgement, WaitingFetch, is_ready, judge_read
 from model.cluster.ids import TopicPartition
 from model.hosts.background import Bell
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News, NewsBoard
@@ -34,7 +34,7 @@ class CachedPartition:
     """What a reader wants of one partition, and what it was told last. Offsets; `recorded_ms` of its progress."""
 
     name: TopicPartition
-    read: Read
+    read: PartitionFetch
     max_bytes: int
     log_start: int = -1
     topic_id: UUID | None = None

@@ -14,7 +14,7 @@ from typing import Protocol
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.metadata import MetadataImage
 from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, follow_high_watermark
-from model.broker.quotas import Meter, ThrottledReplicas, throttled_replicas
+from model.broker.quotas import QuotaMeter, ThrottledReplicas, throttled_replicas
 from model.broker.serving import find_partition
 from model.broker.settings.keys import (
     ALTER_LOG_DIRS_QUOTA_WINDOW_NUM,
@@ -52,7 +52,7 @@ class News(Enum):
     CHANGED = "it has another role, another ISR, or is gone"
 
 
-class Listener(Protocol):
+class ReplicaListener(Protocol):
     """Somebody who waits. Told on the event loop, in the middle of things: to take note, and act later."""
 
     def hear(self, name: TopicPartition, news: News) -> None: ...
@@ -62,19 +62,19 @@ class NewsBoard:
     """Listeners by partition."""
 
     def __init__(self) -> None:
-        self._listeners: dict[TopicPartition, dict[Listener, None]] = {}
+        self._listeners: dict[TopicPartition, dict[ReplicaListener, None]] = {}
 
-    def listen(self, name: TopicPartition, listener: Listener) -> None:
+    def listen(self, name: TopicPartition, listener: ReplicaListener) -> None:
         self._listeners.setdefault(name, {})[listener] = None
 
-    def leave(self, name: TopicPartition, listener: Listener) -> None:
+    def leave(self, name: TopicPartition, listener: ReplicaListener) -> None:
         listeners = self._listeners.get(name)
         if listeners is not None:
             listeners.pop(listener, None)
             if not listeners:
                 del self._listeners[name]
 
-    def listeners(self, name: TopicPartition) -> tuple[Listener, ...]:
+    def listeners(self, name: TopicPartition) -> tuple[ReplicaListener, ...]:
         """Who would hear of a partition."""
         return tuple(self._listeners.get(name, ()))
 
@@ -167,7 +167,7 @@ class ReplicationThrottle:
         num, size_s = REPLICATION_QUOTA_WINDOW_NUM, REPLICATION_QUOTA_WINDOW_SIZE_SECONDS
         if rate is REPLICA_ALTER_LOG_DIRS_RATE:
             num, size_s = ALTER_LOG_DIRS_QUOTA_WINDOW_NUM, ALTER_LOG_DIRS_QUOTA_WINDOW_SIZE_SECONDS
-        self._meter = Meter(settings.broker[num], 1_000 * settings.broker[size_s])
+        self._meter = QuotaMeter(settings.broker[num], 1_000 * settings.broker[size_s])
 
     def covers(self, name: TopicPartition) -> bool:
         """Whether the partition's replica here is throttled; every move is."""

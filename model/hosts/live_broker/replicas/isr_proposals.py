@@ -25,7 +25,7 @@ from model.broker.isr import (
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import AnswerRequest, PartitionOutcome, ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.hosts.live_broker.parts import Surroundings
+from model.hosts.live_broker.parts import BrokerSurroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
@@ -42,7 +42,7 @@ class IsrProposals:
     """Works from the first proposal until `close`; `apply` gets what is decided about each answer."""
 
     def __init__(
-        self, held: HeldReplicas, surroundings: Surroundings, apply: Callable[[PartitionDecision], None]
+        self, held: HeldReplicas, surroundings: BrokerSurroundings, apply: Callable[[PartitionDecision], None]
     ) -> None:
         self._held = held
         self._surroundings = surroundings

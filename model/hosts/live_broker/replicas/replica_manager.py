@@ -22,7 +22,7 @@ from model.controller.events_and_commands import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_broker.parts import MetadataCache, Surroundings
+from model.hosts.live_broker.parts import BrokerSurroundings, MetadataCache
 from model.hosts.live_broker.replicas.controller_orders import (
     CommandEffects,
     CommandRunner,
@@ -55,7 +55,7 @@ class ReplicaManager:
     left.
     """
 
-    def __init__(self, broker: int, settings: Settings, log_dirs: LogDirs, surroundings: Surroundings) -> None:
+    def __init__(self, broker: int, settings: Settings, log_dirs: LogDirs, surroundings: BrokerSurroundings) -> None:
         self.held = held = HeldReplicas(broker, settings, log_dirs, surroundings.now_ms)
         self.on_leadership: OnLeadership = lambda partition, leads, leader_epoch: None
         self.on_forgotten: OnForgotten = lambda partition: None

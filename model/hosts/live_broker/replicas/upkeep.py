@@ -25,7 +25,7 @@ from model.broker.settings.keys import (
     REPLICA_LAG_TIME_MAX_MS,
 )
 from model.cluster.ids import TopicPartition
-from model.hosts.live_broker.parts import Surroundings
+from model.hosts.live_broker.parts import BrokerSurroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.log.compaction import Compaction, cleanable_of
@@ -40,7 +40,7 @@ _LOGGER = logging.getLogger(__name__)
 class DiskFailures:
     """`run` carries out what follows; `on_last_failed` is told when no log dir is left: Kafka's process ends then."""
 
-    def __init__(self, held: HeldReplicas, surroundings: Surroundings, run: Callable[[Command], None]) -> None:
+    def __init__(self, held: HeldReplicas, surroundings: BrokerSurroundings, run: Callable[[Command], None]) -> None:
         self.on_last_failed: Callable[[], None] = lambda: None
         self._held = held
         self._surroundings = surroundings

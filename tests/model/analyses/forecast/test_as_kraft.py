@@ -11,9 +11,9 @@ from model.analyses.forecast.assumptions import USUAL
 from model.analyses.forecast.clusters import cluster_of
 from model.analyses.forecast.machine import (
     NOBODY,
-    Rules,
-    State,
-    Step,
+    HistoryState,
+    HistoryStep,
+    PartitionRules,
     caught_up,
     fenced,
     healthy,
@@ -42,7 +42,7 @@ WAYS = ("fence", "return", "return clean", "catch up", "lag")
 Happening = tuple[str, int]
 
 
-def real(rules: Rules, levels: Levels) -> KraftCluster:
+def real(rules: PartitionRules, levels: Levels) -> KraftCluster:
     brokers = range(1, rules.replicas + 1)
     configs = {"min.insync.replicas": str(rules.min_isr), "unclean.leader.election.enable": str(rules.unclean).lower()}
     return made(levels, {"foo": [part(*brokers)]}, active(*brokers), {"topics/foo": configs})
@@ -65,7 +65,7 @@ def asked(cluster: KraftCluster, way: str, broker: int) -> list[KraftEvent]:
             return []
 
 
-def stepped(rules: Rules, state: State, way: str, who: int) -> Step:
+def stepped(rules: PartitionRules, state: HistoryState, way: str, who: int) -> HistoryStep:
     match way:
         case "fence":
             return fenced(rules, state, who)
@@ -94,7 +94,7 @@ HAPPENINGS = st.lists(st.tuples(st.sampled_from(WAYS), st.integers(1, 4)), max_s
 def test_the_machine_goes_the_way_of_the_rules(
     levels: Levels, replicas: int, min_isr: int, unclean: bool, happenings: list[Happening]
 ) -> None:
-    rules = Rules(replicas, min(min_isr, replicas), unclean=unclean, elr=levels.elr)
+    rules = PartitionRules(replicas, min(min_isr, replicas), unclean=unclean, elr=levels.elr)
     played, state = real(rules, levels), healthy(rules)
     for way, broker in happenings:
         events = asked(played, way, broker) if broker <= replicas else []

@@ -7,8 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.analyses.fleets.scenarios import FleetParameters, Generator, scenarios
-from model.analyses.forecast.machine import NOBODY, Outage, Rules, State, caught_up, fenced, healthy, play, registered
-from model.drills.drill import Drill, run
+from model.analyses.forecast.machine import (
+    NOBODY,
+    BrokerOutage,
+    HistoryState,
+    PartitionRules,
+    caught_up,
+    fenced,
+    healthy,
+    play,
+    registered,
+)
+from model.drills.drill import PlayedDrill, run
 from model.drills.scenario import Act, Deed, of_acts, ruled_by, written
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, ControllerElected
 from tests.model.drills.clusters import became, cluster, topic
@@ -29,7 +39,7 @@ def deaths_and_returns(draw: st.DrawFn) -> list[Act]:
     return acts
 
 
-def reduced(rules: Rules, replicas: tuple[int, ...], acts: list[Act]) -> State:
+def reduced(rules: PartitionRules, replicas: tuple[int, ...], acts: list[Act]) -> HistoryState:
     state = healthy(rules)
     for act in acts:
         if act.brokers[0] not in replicas:
@@ -50,7 +60,7 @@ def test_leader_and_isr_are_as_in_the_drill(replicas: list[int], unclean: bool, 
     records = topic(replicas, replicas, replicas[0], unclean_leader_election_enable=allowed)
     image = cluster((*BROKERS, OTHER), *records, controller=OTHER)
     leader, _, isr = became(run(image, of_acts(acts)))
-    rules = Rules(len(replicas), 1, unclean=unclean)
+    rules = PartitionRules(len(replicas), 1, unclean=unclean)
     state = reduced(rules, tuple(replicas), acts)
     assert leader == (NOBODY if state.leader == NOBODY else replicas[state.leader])
     assert set(isr) == {broker for who, broker in enumerate(replicas) if state.isr >> who & 1}
@@ -69,19 +79,19 @@ FIVE = cluster(
 )
 
 
-def outages_in(drill: Drill) -> dict[int, list[Outage]]:
+def outages_in(drill: PlayedDrill) -> dict[int, list[BrokerOutage]]:
     """Who was out when, with the drill's own delays: its session, its way back, its catching up.
 
     While there is no controller nobody is fenced, and nobody who comes back is heard of.
     """
-    found: dict[int, list[Outage]] = {}
+    found: dict[int, list[BrokerOutage]] = {}
     crashed = dict[int, int]()
     without = list[tuple[int, int]]()
     for row in drill.timeline.rows:
         at = round(row.at_ms)
         if isinstance(row, BrokerCrashed):
             crashed[row.broker] = at
-            found.setdefault(row.broker, []).append(Outage(at, at + 18_000, 13, 1 << 60, 500))
+            found.setdefault(row.broker, []).append(BrokerOutage(at, at + 18_000, 13, 1 << 60, 500))
         elif isinstance(row, BrokerBooted) and found.get(row.broker):
             last = found[row.broker][-1]
             found[row.broker][-1] = last._replace(end=max(at + 30, last.fence + last.elect))
@@ -97,7 +107,7 @@ def outages_in(drill: Drill) -> dict[int, list[Outage]]:
     }
 
 
-def heals_between(replicas: tuple[int, ...], outages: dict[int, list[Outage]]) -> bool:
+def heals_between(replicas: tuple[int, ...], outages: dict[int, list[BrokerOutage]]) -> bool:
     """Whether all are in sync between two failures: preferred leaders lead again at once here, in the drill later."""
     own = sorted(each for replica in replicas for each in outages.get(replica, ()))
     until = 0
@@ -121,7 +131,9 @@ def test_minutes_without_leader_are_those_of_the_fleet(generator: Generator) -> 
             replicas = tuple(int(each) for each in held.replicas[0] if each >= 0)
             if heals_between(replicas, outages):
                 continue
-            rules = Rules(len(replicas), min(2, len(replicas)) if name == "three" else 1, unclean=name == "unclean")
+            rules = PartitionRules(
+                len(replicas), min(2, len(replicas)) if name == "three" else 1, unclean=name == "unclean"
+            )
             course = play(rules, replicas, outages, end)
             own = [each for each in drill.timeline.outages if each.partition.topic == name]
             lost = sum(each.lasted_ms(end) for each in own)

@@ -12,7 +12,7 @@ from model.analyses.forecast.assumptions import (
     USUAL,
     AssumptionError,
     Calendar,
-    Group,
+    FailureGroup,
     check,
     learnt,
     read,
@@ -59,7 +59,7 @@ def test_a_file_says_what_it_says_and_leaves_the_rest() -> None:
     assert (rack.value, rack.low, rack.high, rack.source, rack.given) == (50000, 8760, 100000, "our own", True)
     assert found.rates["broker.mttr_min"] == USUAL.rates["broker.mttr_min"]
     assert (found.detect_s, found.elect_s, found.rejoin_s, found.elr) == (9.0, 0.2, 60.0, True)
-    assert found.groups == (Group(name="power-a", brokers=(1, 2, 3), mtbf_h=43_800.0),)
+    assert found.groups == (FailureGroup(name="power-a", brokers=(1, 2, 3), mtbf_h=43_800.0),)
     assert found.calendars == (Calendar(every_d=30, min_per_broker=4, polite=False),)
     assert found.mtbf_h == {7: 400.0}
 

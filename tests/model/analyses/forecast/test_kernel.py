@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.analyses.forecast.kernel import Block, episodes_of, layout_of, play_block
-from model.analyses.forecast.machine import FOREVER_MS, Course, Outage, Rules, play
+from model.analyses.forecast.machine import FOREVER_MS, BrokerOutage, PartitionRules, PartitionTotals, play
 from model.analyses.forecast.sampling import (
     HOUR_MS,
     Accidents,
@@ -23,8 +23,10 @@ from model.analyses.forecast.sampling import (
 from tests.model.analyses.forecast.variants import MINUTE_MS, YEAR_MS, classes, crashes, one_partition, times
 
 
-def played_plainly(rules: Rules, replicas: tuple[int, ...], outages: Outages, history: int, until: int) -> Course:
-    by_broker: defaultdict[int, list[Outage]] = defaultdict(list)
+def played_plainly(
+    rules: PartitionRules, replicas: tuple[int, ...], outages: Outages, history: int, until: int
+) -> PartitionTotals:
+    by_broker: defaultdict[int, list[BrokerOutage]] = defaultdict(list)
     for row in np.flatnonzero(outages.history == history).tolist():
         start, fence, ready, end, back = (
             int(each[row]) for each in (outages.start, outages.fence, outages.ready, outages.end, outages.back)
@@ -32,7 +34,7 @@ def played_plainly(rules: Rules, replicas: tuple[int, ...], outages: Outages, hi
         flags = (
             bool(each[row]) for each in (outages.slow, outages.clean, outages.forgets, outages.empty, outages.power)
         )
-        by_broker[int(outages.broker[row])].append(Outage(start, fence, ready - fence, end, back - end, *flags))
+        by_broker[int(outages.broker[row])].append(BrokerOutage(start, fence, ready - fence, end, back - end, *flags))
     course = play(rules, replicas, by_broker, until)
     return course if rules.min_isr <= rules.replicas else course._replace(under_min_isr=until)
 
@@ -52,7 +54,7 @@ def plainly(arrays: Any, block: Block, outages: Outages, histories: int, horizon
     for number, replicas in enumerate(arrays["0.replicas"].tolist()):
         there = tuple(replica for replica in replicas if replica >= 0)
         elr = bool(arrays["0.elr"][number]) and len(there) > 1
-        rules = Rules(len(there), int(arrays["0.min_isr"][number]), bool(arrays["0.unclean"][number]), elr)
+        rules = PartitionRules(len(there), int(arrays["0.min_isr"][number]), bool(arrays["0.unclean"][number]), elr)
         for history in range(histories):
             course = played_plainly(rules, there, outages, history, horizon_ms)
             for entry in np.flatnonzero(arrays["0.class"] == number).tolist():

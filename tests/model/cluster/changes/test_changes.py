@@ -12,6 +12,7 @@ from model.cluster.records import (
     BrokerLost,
     BrokerRegistered,
     ClusterIdentified,
+    ClusterRecord,
     ConfigChanged,
     ControllerElected,
     ControllerEpochChanged,
@@ -29,7 +30,6 @@ from model.cluster.records import (
     PartitionStatesRemoved,
     PreferredElectionRequested,
     ReassignmentsRequested,
-    Record,
     TopicAssigned,
     TopicDeletionCleared,
     TopicDeletionRequested,
@@ -49,11 +49,11 @@ BEFORE = image(
 )
 
 
-def step(*records: Record, before: ClusterImage = BEFORE) -> tuple[Change, ...]:
+def step(*records: ClusterRecord, before: ClusterImage = BEFORE) -> tuple[Change, ...]:
     return changes_between(before, image(*records, base=before, zxid=2))
 
 
-def told(*records: Record, before: ClusterImage = BEFORE) -> list[tuple[str, str, str]]:
+def told(*records: ClusterRecord, before: ClusterImage = BEFORE) -> list[tuple[str, str, str]]:
     return [(one.kind, one.subject, one.text) for one in step(*records, before=before)]
 
 
@@ -76,7 +76,7 @@ def test_nothing_happened_between_equal_images(same: ClusterImage) -> None:
 
 
 @given(images, histories)
-def test_any_step_can_be_told(before: ClusterImage, records: list[Record]) -> None:
+def test_any_step_can_be_told(before: ClusterImage, records: list[ClusterRecord]) -> None:
     for change in step(*records, before=before):
         assert change.text
         assert change.subject
@@ -160,7 +160,7 @@ def test_any_step_can_be_told(before: ClusterImage, records: list[Record]) -> No
         ),
     ],
 )
-def test_one_thing_that_happened(record: Record, expected: tuple[str, str, str]) -> None:
+def test_one_thing_that_happened(record: ClusterRecord, expected: tuple[str, str, str]) -> None:
     assert told(record) == [expected]
 
 

@@ -17,6 +17,7 @@ from model.cluster.records import (
     BrokerLost,
     BrokerRegistered,
     ClusterIdentified,
+    ClusterRecord,
     ConfigChanged,
     ConfigRemoved,
     ControllerElected,
@@ -36,7 +37,6 @@ from model.cluster.records import (
     PartitionStatesRemoved,
     PreferredElectionRequested,
     ReassignmentsRequested,
-    Record,
     TopicAssigned,
     TopicDeletionCleared,
     TopicDeletionRequested,
@@ -53,7 +53,7 @@ NAMES = [f"t{number}" for number in range(MANY)]
 ORDERS = [TopicPartition("orders", number) for number in range(MANY)]
 MEMBERS = {"c1": Member({"orders": 1}, "static", 0), "c2": Member({"orders": 1}, "static", 0)}
 
-DIARY: dict[str, list[Record]] = {
+DIARY: dict[str, list[ClusterRecord]] = {
     "a cluster": [
         *brokers(1, 2, 3, racks=("a", "b", "c")),
         *topic("orders", (1, 2, 3), partitions=MANY),
@@ -161,7 +161,7 @@ DIARY: dict[str, list[Record]] = {
 
 def pages(generation: KafkaGeneration) -> Iterator[str]:
     before = EMPTY
-    told: list[Record] = [GenerationRecognised(generation=generation)]
+    told: list[ClusterRecord] = [GenerationRecognised(generation=generation)]
     for number, (title, records) in enumerate(DIARY.items()):
         after = image(*told, *records, base=before, zxid=number, time_ms=NOW_MS + 1000 * number)
         told = []

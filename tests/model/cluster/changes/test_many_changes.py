@@ -8,10 +8,10 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
     BrokerLost,
+    ClusterRecord,
     ConfigChanged,
     OffsetCommitted,
     PartitionStatesRemoved,
-    Record,
     TopicAssigned,
     TopicRemoved,
 )
@@ -25,11 +25,11 @@ BEFORE = image(
 )
 
 
-def step(*records: Record, before: ClusterImage = BEFORE) -> list[Change]:
+def step(*records: ClusterRecord, before: ClusterImage = BEFORE) -> list[Change]:
     return list(changes_between(before, image(*records, base=before)))
 
 
-def texts(*records: Record, before: ClusterImage = BEFORE) -> list[str]:
+def texts(*records: ClusterRecord, before: ClusterImage = BEFORE) -> list[str]:
     return [one.text for one in step(*records, before=before)]
 
 
@@ -83,7 +83,7 @@ def test_isr_members_are_counted_by_broker() -> None:
 
 
 def test_offsets_are_counted_by_group_and_topic() -> None:
-    def commits(offset: int) -> list[Record]:
+    def commits(offset: int) -> list[ClusterRecord]:
         return [
             OffsetCommitted(group="billing", partition=TopicPartition(name, p), offset=offset)
             for name in ("orders", "payments")

@@ -13,6 +13,7 @@ from model.cluster.records import (
     BrokerFenced,
     BrokerLost,
     BrokerRegistered,
+    ClusterRecord,
     ControllerElected,
     ControllerEpochChanged,
     ControllerLost,
@@ -21,7 +22,6 @@ from model.cluster.records import (
     PreferredElectionRequested,
     QuorumDescribed,
     ReassignmentsRequested,
-    Record,
     TopicAssigned,
     TopicDeletionRequested,
     ViewsDiffered,
@@ -30,7 +30,7 @@ from model.cluster.records import (
 from tests.model.cluster.build import NOW_MS, brokers, image, state, topic, written
 
 
-def kinds(*records: Record) -> dict[str, Finding]:
+def kinds(*records: ClusterRecord) -> dict[str, Finding]:
     return {one.kind: one for one in find(image(*records)).found}
 
 
@@ -67,7 +67,7 @@ def test_a_dead_broker_is_fenced_where_the_controllers_say_so() -> None:
     kraft, orders = GenerationRecognised(generation="kraft"), topic("orders", (1, 3))
     told, untold = BrokerRegistered(broker=1, fenced=False), BrokerRegistered(broker=1)
 
-    def what(*records: Record) -> str:
+    def what(*records: ClusterRecord) -> str:
         return kinds(*records, *orders)["dead-broker"].what.partition(",")[0]
 
     assert what(kraft, told, BrokerFenced(broker=3)) == "registered and fenced"
@@ -311,7 +311,7 @@ def test_a_topic_that_lost_its_id_is_found_until_it_has_one_again() -> None:
     def assigned(name: str, topic_id: str | None) -> TopicAssigned:
         return TopicAssigned(topic=name, replicas={0: (1,)}, topic_id=topic_id)
 
-    def nameless(*records: Record, previous: Findings | None = None) -> tuple[list[str], Findings]:
+    def nameless(*records: ClusterRecord, previous: Findings | None = None) -> tuple[list[str], Findings]:
         found = find(image(*brokers(1), ControllerElected(broker=1), *records), previous)
         return [one.subject for one in found.found if one.kind == "topic-without-id"], found
 

@@ -6,11 +6,11 @@ from model.cluster.findings import Finding, find
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Member
 from model.cluster.records import (
+    ClusterRecord,
     GroupDescribed,
     GroupOffsetsFetched,
     LogEndsRead,
     OffsetCommitted,
-    Record,
     TopicDeletionRequested,
 )
 from tests.model.cluster.build import brokers, claims, consumer, image, topic
@@ -18,7 +18,7 @@ from tests.model.cluster.build import brokers, claims, consumer, image, topic
 CLUSTER = [*brokers(1), *topic("orders", (1,), partitions=4)]
 
 
-def kinds(*records: Record) -> dict[str, Finding]:
+def kinds(*records: ClusterRecord) -> dict[str, Finding]:
     told = find(image(*CLUSTER, *records)).found
     return {one.kind: one for one in told if one.subject == "group billing"}
 

@@ -4,13 +4,13 @@ from hypothesis import given
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import SEVERITY, find
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from tests.model.cluster.build import brokers, image, state, topic, written
 from tests.model.cluster.strategies import histories, images
 
 
 @given(images, histories)
-def test_looking_only_at_what_changed_finds_the_same(before: ClusterImage, records: list[Record]) -> None:
+def test_looking_only_at_what_changed_finds_the_same(before: ClusterImage, records: list[ClusterRecord]) -> None:
     after = image(*records, base=before)
 
     step_by_step = find(after, find(before))

@@ -6,11 +6,11 @@ from model.cluster.findings import SEVERITY, Finding, find
 from model.cluster.records import (
     BrokerFenced,
     BrokerLost,
+    ClusterRecord,
     ConfigChanged,
     GenerationRecognised,
     PartitionState,
     PartitionStatesRemoved,
-    Record,
     TopicAssigned,
     TopicDeletionRequested,
     TopicRemoved,
@@ -23,12 +23,12 @@ FAR = 2**31 - 1
 """The highest id that a broker may have."""
 
 
-def found(*records: Record) -> dict[str, Finding]:
+def found(*records: ClusterRecord) -> dict[str, Finding]:
     """Kind → finding about `orders`."""
     return {one.kind: one for one in find(image(*records)).found if one.subject == "orders"}
 
 
-def min_isr(value: str, entity: str = "topics/orders") -> Record:
+def min_isr(value: str, entity: str = "topics/orders") -> ClusterRecord:
     return ConfigChanged(entity=entity, config={"min.insync.replicas": value})
 
 

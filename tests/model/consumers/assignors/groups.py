@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model.consumers.assignors.case import Case, read_case
+from model.consumers.assignors.case import AssignmentCase, read_case
 
 NAMES = st.text(st.sampled_from("abcxyz-_.09Zäß"), min_size=1, max_size=6)
 
 
 @st.composite
-def group_cases(draw: st.DrawFn, *, alike: bool = False, claims: bool = True, racks: bool = False) -> Case:
+def group_cases(draw: st.DrawFn, *, alike: bool = False, claims: bool = True, racks: bool = False) -> AssignmentCase:
     """A case that any assignor understands; nothing is claimed twice."""
     topics = draw(st.dictionaries(NAMES, st.integers(1, 9), min_size=1, max_size=5))
     names = draw(st.lists(NAMES, min_size=1, max_size=7, unique=True))

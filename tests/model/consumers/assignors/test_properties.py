@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 
 from model.consumers.assignors.assignment import AssignedCase, balance, explain
-from model.consumers.assignors.case import Case
+from model.consumers.assignors.case import AssignmentCase
 from model.consumers.assignors.strategies import STRATEGIES, assign
 from tests.model.consumers.assignors.groups import group_cases
 
@@ -18,7 +18,7 @@ STICKY = ("sticky", "cooperative-sticky")
 ANY = group_cases() | group_cases(racks=True) | group_cases(alike=True) | group_cases(alike=True, racks=True)
 
 
-def target_of(case: Case, name: str) -> tuple[AssignedCase, dict[tuple[str, int], str]]:
+def target_of(case: AssignmentCase, name: str) -> tuple[AssignedCase, dict[tuple[str, int], str]]:
     """The outcome, and owners once nothing is withheld any more."""
     outcome = assign(case, STRATEGIES[name])
     lists = outcome.named.lists(outcome.assignment.target)
@@ -26,7 +26,7 @@ def target_of(case: Case, name: str) -> tuple[AssignedCase, dict[tuple[str, int]
 
 
 @given(ANY)
-def test_every_partition_has_one_owner_that_subscribes(case: Case) -> None:
+def test_every_partition_has_one_owner_that_subscribes(case: AssignmentCase) -> None:
     wanted = {topic for member in case.members.values() for topic in member.topics}
     partitions = {(topic, number) for topic in wanted for number in range(case.topics[topic])}
     for name in ALWAYS:
@@ -36,21 +36,21 @@ def test_every_partition_has_one_owner_that_subscribes(case: Case) -> None:
 
 
 @given(ANY)
-def test_the_order_in_which_topics_are_told_does_not_matter(case: Case) -> None:
+def test_the_order_in_which_topics_are_told_does_not_matter(case: AssignmentCase) -> None:
     again = msgspec.structs.replace(case, topics=dict(reversed(case.topics.items())))
     for name in ALWAYS:
         assert assign(again, STRATEGIES[name]).lists() == assign(case, STRATEGIES[name]).lists(), name
 
 
 @given(ANY)
-def test_no_assignor_beats_the_lower_bound_of_moves(case: Case) -> None:
+def test_no_assignor_beats_the_lower_bound_of_moves(case: AssignmentCase) -> None:
     for name in ALWAYS:
         outcome = assign(case, STRATEGIES[name])
         assert 0 <= outcome.assignment.moves_lower_bound(outcome.named.group) <= outcome.assignment.moves, name
 
 
 @given(group_cases(alike=True) | group_cases(alike=True, racks=True))
-def test_equal_subscriptions_are_balanced_to_within_one(case: Case) -> None:
+def test_equal_subscriptions_are_balanced_to_within_one(case: AssignmentCase) -> None:
     for name in (*STICKY, "uniform", "roundrobin"):
         outcome, owners = target_of(case, name)
         counts = Counter(owners.values())
@@ -60,7 +60,7 @@ def test_equal_subscriptions_are_balanced_to_within_one(case: Case) -> None:
 
 
 @given(group_cases() | group_cases(racks=True))
-def test_no_partition_has_a_subscriber_with_two_fewer_than_its_owner(case: Case) -> None:
+def test_no_partition_has_a_subscriber_with_two_fewer_than_its_owner(case: AssignmentCase) -> None:
     for name in STICKY:
         _, owners = target_of(case, name)
         counts = Counter(owners.values())
@@ -70,14 +70,14 @@ def test_no_partition_has_a_subscriber_with_two_fewer_than_its_owner(case: Case)
 
 
 @given(group_cases(alike=True))
-def test_sticky_moves_no_more_than_it_must(case: Case) -> None:
+def test_sticky_moves_no_more_than_it_must(case: AssignmentCase) -> None:
     for name in STICKY:
         outcome = assign(case, STRATEGIES[name])
         assert outcome.assignment.moves == outcome.assignment.moves_lower_bound(outcome.named.group), name
 
 
 @given(group_cases() | group_cases(alike=True))
-def test_sticky_keeps_its_own_assignment(case: Case) -> None:
+def test_sticky_keeps_its_own_assignment(case: AssignmentCase) -> None:
     for name in STICKY:
         _, owners = target_of(case, name)
         own = {member: [p for p, owner in owners.items() if owner == member] for member in case.members}
@@ -91,7 +91,7 @@ def test_sticky_keeps_its_own_assignment(case: Case) -> None:
 
 
 @given(ANY)
-def test_cooperative_rebalances_hand_nothing_over_and_come_to_rest(case: Case) -> None:
+def test_cooperative_rebalances_hand_nothing_over_and_come_to_rest(case: AssignmentCase) -> None:
     """With racks that may take more than two rebalances: what has come free may fit better somewhere else."""
     for _ in range(2 + sum(case.topics.values())):
         outcome = assign(case, STRATEGIES["cooperative-sticky"])
@@ -110,7 +110,7 @@ def test_cooperative_rebalances_hand_nothing_over_and_come_to_rest(case: Case) -
 
 
 @given(ANY)
-def test_everything_has_a_reason(case: Case) -> None:
+def test_everything_has_a_reason(case: AssignmentCase) -> None:
     for name in ALWAYS:
         outcome = assign(case, STRATEGIES[name])
         _, owners = target_of(case, name)

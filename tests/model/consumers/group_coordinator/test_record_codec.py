@@ -16,7 +16,7 @@ from model.consumers.group_coordinator.stored_formats import (
     OffsetRecord,
     StoredGroup,
     StoredMember,
-    UnreadableError,
+    UnreadableRecordError,
     ValueVersions,
     assigned_partitions,
     read_record,
@@ -167,10 +167,10 @@ def test_keys_of_other_kinds_are_passed_over() -> None:
 @given(st.binary(max_size=60), st.none() | st.binary(max_size=60))
 def test_garbage_is_read_or_refused(key: bytes, value: bytes | None) -> None:
     for named in (key, b"\x00\x02\x00\x01g", b"\x00\x01\x00\x01g\x00\x01t\x00\x00\x00\x00"):
-        with suppress(UnreadableError):
+        with suppress(UnreadableRecordError):
             read_record(named, value)
     for read in (subscribed_topics, assigned_partitions):
-        with suppress(UnreadableError):
+        with suppress(UnreadableRecordError):
             read(key)
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from model.cluster.ids import TopicPartition
 from model.consumers.group_coordinator.coordinate import coordinate
 from model.consumers.group_coordinator.events_and_commands import (
-    Answer,
     AnswerCommit,
     AnswerHeartbeat,
     AnswerJoin,
     AnswerLeave,
+    AnswerMember,
     AnswerSync,
     AppendCompleted,
     AppendRecords,
@@ -58,7 +58,7 @@ class Trace:
         self.request = 0
         self.commands: tuple[GroupCommand, ...] = ()
         self.reasons: list[str] = []
-        self.given: dict[int, Answer] = {}
+        self.given: dict[int, AnswerMember] = {}
 
     @property
     def state(self) -> GroupState:
@@ -81,15 +81,15 @@ class Trace:
             self.given[answer.request] = answer
         return decision.commands
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[AnswerMember]:
         """<< the answers among the last commands."""
-        return [each for each in self.commands if isinstance(each, Answer)]
+        return [each for each in self.commands if isinstance(each, AnswerMember)]
 
     def errors(self) -> dict[int, str]:
         """<< the errors among them, by request."""
         return {each.request: each.error for each in self.answers()}
 
-    def answer(self, request: int | None = None) -> Answer:
+    def answer(self, request: int | None = None) -> AnswerMember:
         """<< the answer to a request, the last one by default; it may have been given before."""
         return self.given[request or self.request]
 

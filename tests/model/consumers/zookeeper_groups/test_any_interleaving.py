@@ -9,7 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.consumers.zookeeper_groups.events_and_commands import LeaveRequested
-from model.consumers.zookeeper_groups.member_state import Stage
+from model.consumers.zookeeper_groups.member_state import MemberStage
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
 
 PATIENT = 1_000_000
@@ -46,7 +46,7 @@ def settle(group: VirtualGroup, dice: Random) -> None:
     """Whoever waits for a session gets one, and all goes on until it rests."""
     group.settle(dice)
     for host in group.hosts:
-        if host.alive and host.member.stage is Stage.AWAITING_SESSION:
+        if host.alive and host.member.stage is MemberStage.AWAITING_SESSION:
             host.reconnect()
     group.settle(dice)
 
@@ -75,9 +75,9 @@ def harm(what: str, host: Host, dice: Random) -> None:
         host.read(dice.randint(1, 4))
     elif what == "kill":
         host.kill()
-    elif what == "expire" and host.member.stage is Stage.AWAITING_SESSION:
+    elif what == "expire" and host.member.stage is MemberStage.AWAITING_SESSION:
         host.reconnect()
-    elif what == "expire" and host.member.stage is not Stage.NEW:
+    elif what == "expire" and host.member.stage is not MemberStage.NEW:
         host.expire()
     elif what == "leave":
         host.put(LeaveRequested)

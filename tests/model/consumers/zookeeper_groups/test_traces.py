@@ -15,7 +15,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     AttemptFailed,
     RebalanceBegan,
 )
-from model.consumers.zookeeper_groups.member_state import Stage, new_consumer_id
+from model.consumers.zookeeper_groups.member_state import MemberStage, new_consumer_id
 from model.zookeeper import Create, SetData
 from tests.model.consumers.zookeeper_groups.disagreements import consumed_twice, disagreements, waves
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
@@ -53,7 +53,7 @@ def test_a_lone_member_registers_reads_claims_and_fetches() -> None:
         *("reading-topics", "claiming", "claiming", "reading-offsets"),  # the second with the directories
     ]
     assert a.done[-1] == events_and_commands.StartFetching(
-        {read: events_and_commands.Position(thread, -1) for read, thread in a.member.owned.items()}
+        {read: events_and_commands.FetchPosition(thread, -1) for read, thread in a.member.owned.items()}
     )
     group.check_at_rest()
 
@@ -64,7 +64,7 @@ def test_everybody_rebalances_when_one_joins_and_the_one_who_comes_has_to_wait()
     group.settle()
     group.now_ms += 1
     b = group.join("b")
-    while b.member.stage is not Stage.BACKING_OFF:  # a does nothing meanwhile
+    while b.member.stage is not MemberStage.BACKING_OFF:  # a does nothing meanwhile
         b.take() if b.inbox else b.send()
     assert [(str(c.partition), c.thread, c.owner) for c in b.member.conflicts] == [
         ("t-2", "g_b-0", "g_a-0"),
@@ -92,7 +92,12 @@ def test_it_stops_commits_and_only_then_lets_go() -> None:
     group.settle()
     assert kinds(a)[2:5] == ["StopFetching", "AskZooKeeper", "AskZooKeeper"]
     stages = [c.stage for c in a.done if isinstance(c, events_and_commands.AskZooKeeper)]
-    assert stages[:4] == [Stage.SIDE_WATCH, Stage.READING_SELF, Stage.COMMITTING, Stage.RELEASING]
+    assert stages[:4] == [
+        MemberStage.SIDE_WATCH,
+        MemberStage.READING_SELF,
+        MemberStage.COMMITTING,
+        MemberStage.RELEASING,
+    ]
     assert group.offset(T0) == 3
     assert why(a)[1:] == ["partitions of t have changed"]
     assert a.positions == {T0: 3, TopicPartition("t", 1): 0}
@@ -103,7 +108,7 @@ def test_changes_meanwhile_become_one_more_rebalance() -> None:
     a = group.join("a")
     group.settle()
     group.put_topic("t", 5)
-    while a.member.stage is not Stage.READING_OFFSETS:
+    while a.member.stage is not MemberStage.READING_OFFSETS:
         a.take() if a.inbox else a.send()
     for partitions in (6, 7, 8):
         group.put_topic("t", partitions)
@@ -144,7 +149,7 @@ def test_who_has_joined_survives_a_rebalance_that_fails_for_good() -> None:
     group.settle()
     group.ask(group.admin, SetData("/brokers/topics/t", b"no topic"))
     group.settle()
-    assert (a.alive, a.member.stage, owned(a)) == (True, Stage.IDLE, [])
+    assert (a.alive, a.member.stage, owned(a)) == (True, MemberStage.IDLE, [])
     assert a.member.rebalances[-1].failures[0].startswith("topic t ")
     group.put_topic("t", 2)
     group.settle()
@@ -204,7 +209,7 @@ def test_an_id_of_an_earlier_life_is_waited_out() -> None:
     again = group.join("a")
     while again.inbox or again.outbox:
         again.take() if again.inbox else again.send()
-    assert again.member.stage is Stage.REGISTERED_BEFORE
+    assert again.member.stage is MemberStage.REGISTERED_BEFORE
     before.kill()
     assert again.timers[REGISTRATION] == 6_000
     group.settle()
@@ -214,7 +219,7 @@ def test_an_id_of_an_earlier_life_is_waited_out() -> None:
 def test_a_claim_whose_answer_was_lost_is_its_own() -> None:
     group = VirtualGroup({"t": 1})
     a = group.join("a")
-    while a.member.stage is not Stage.CLAIMING:
+    while a.member.stage is not MemberStage.CLAIMING:
         a.take() if a.inbox else a.send()
     for path in ("/consumers/g/owners", "/consumers/g/owners/t"):
         group.ask(group.admin, Create(path))
@@ -286,7 +291,7 @@ def test_the_application_has_its_say_before_release_and_before_start() -> None:
     called = [command for command in a.done if isinstance(command, events_and_commands.CallBack)]
     assert called[0] == events_and_commands.CallBack("release", {})
     assert called[1] == events_and_commands.CallBack("start", a.member.view.owners if a.member.view else {})
-    assert a.member.stage is Stage.CALLING_BEFORE_START
+    assert a.member.stage is MemberStage.CALLING_BEFORE_START
     assert group.owners() == {"t-0": "a-0", "t-1": "a-0"}
     assert not a.positions
     a.put(events_and_commands.CallbackReturned)
@@ -313,7 +318,7 @@ def test_a_session_that_ends_splits_the_group_until_its_member_knows() -> None:
     a.read(2)
     a.expire()
     group.settle()
-    assert a.member.stage is Stage.AWAITING_SESSION
+    assert a.member.stage is MemberStage.AWAITING_SESSION
     assert consumed_twice([a.member, b.member]) == {T0: ("g_a-0", "g_b-0")}
     assert b.positions[T0] == 0  # what a took was not committed: b takes it again
     a.reconnect()
@@ -323,8 +328,10 @@ def test_a_session_that_ends_splits_the_group_until_its_member_knows() -> None:
     assert why(a)[-1] == "a new session"
 
 
-@pytest.mark.parametrize("stage", [Stage.STOPPING, Stage.READING_TOPICS, Stage.CLAIMING, Stage.BACKING_OFF])
-def test_leaving_at_any_moment_leaves_nothing(stage: Stage) -> None:
+@pytest.mark.parametrize(
+    "stage", [MemberStage.STOPPING, MemberStage.READING_TOPICS, MemberStage.CLAIMING, MemberStage.BACKING_OFF]
+)
+def test_leaving_at_any_moment_leaves_nothing(stage: MemberStage) -> None:
     group = VirtualGroup({"t": 2})
     a = group.join("a")
     group.settle()
@@ -344,7 +351,7 @@ def test_late_events_change_nothing() -> None:
     group = VirtualGroup({"t": 1})
     a = group.join("a")
     group.settle()
-    rest, stale = a.member, events_and_commands.AskZooKeeper(Stage.CLAIMING, a.member.asked, ())
+    rest, stale = a.member, events_and_commands.AskZooKeeper(MemberStage.CLAIMING, a.member.asked, ())
     for kind, facts in (
         (events_and_commands.ZooKeeperAnswered, {"asked": stale, "answers": ()}),
         (events_and_commands.TimerFired, {"timer": BACKOFF}),

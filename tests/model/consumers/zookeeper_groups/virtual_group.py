@@ -14,7 +14,7 @@ from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups import events_and_commands
 from model.consumers.zookeeper_groups.consume import consume
 from model.consumers.zookeeper_groups.events_and_commands import AUTO_COMMIT, AskZooKeeper, Happening
-from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, Stage, new_member
+from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberStage, MemberState, new_member
 from model.znodes.topics import TopicAssignment
 from model.zookeeper import (
     Answer,
@@ -255,7 +255,7 @@ class VirtualGroup:
     def check_at_rest(self) -> None:
         """Nothing is unowned or owned twice, all members agree, and the owners are who consumes."""
         living = [host for host in self.hosts if host.alive]
-        assert all(host.member.stage is Stage.IDLE for host in living)
+        assert all(host.member.stage is MemberStage.IDLE for host in living)
         expected = {read for read in self.log_end if living}
         fetched = Counter(read for host in living for read in host.positions)
         assert fetched == Counter(expected)

@@ -9,14 +9,14 @@ from kafka import errors
 from kafka.structs import TopicPartition as Named
 
 from model.actions.proposal import ActionRefused
-from model.actions.reassignment import PartitionNow, Wanted
+from model.actions.reassignment import PartitionNow, WantedReads
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.admin_reads import AdminReads
 from model.hosts.acting.admin_writes import BrokersRoute
 from model.hosts.acting.carrying_out import Writers
 
 ORDERS = TopicPartition("orders", 0)
-WANTED = Wanted((ORDERS, TopicPartition("gone", 0)))
+WANTED = WantedReads((ORDERS, TopicPartition("gone", 0)))
 
 
 class Client:

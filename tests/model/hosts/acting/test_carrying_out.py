@@ -14,7 +14,7 @@ import pytest
 from model.actions.proposal import ActionRefused, Proposal, Step, ZnodeWrite, check, create, delete, put
 from model.hosts.acting.carrying_out import AuditLog, Writers, carry_out
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -24,8 +24,8 @@ class Acting:
 
     def __init__(self, zookeeper: str, folder: Path, proxy: str = "") -> None:
         server, slash, chroot = zookeeper.partition("/")
-        settings = Settings(proxy or server, slash + chroot, session_timeout_ms=4000, request_timeout_ms=4000)
-        self.reading = ZnodeReading(Settings(server, slash + chroot), 30)
+        settings = ZooKeeperSettings(proxy or server, slash + chroot, session_timeout_ms=4000, request_timeout_ms=4000)
+        self.reading = ZnodeReading(ZooKeeperSettings(server, slash + chroot), 30)
         self.writer = ZooKeeperWriter(settings, self.reading, 30)
         self.source = f"zk://{zookeeper}"
         self.audit = AuditLog(folder / "state", self.source)

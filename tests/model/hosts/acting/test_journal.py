@@ -8,12 +8,14 @@ import msgspec
 import pytest
 
 from model.actions.proposal import ActionRefused
-from model.actions.reassignment import Move, Run
+from model.actions.reassignment import ReassignmentPlan, ReplicaMove
 from model.actions.reassignment_run import started
 from model.hosts.acting.reassigning import JOURNAL_FORMAT, JournalFile, ReassignmentJournal
 
-MOVES = tuple(Move("orders\x7f", number, (1, 2), (2, 3)) for number in range(3))
-RUN = Run(source="zk://a", plan="plan.json", begun_ms=1, route="zookeeper", moves=MOVES, ends=(2, 3), rate=1000)
+MOVES = tuple(ReplicaMove("orders\x7f", number, (1, 2), (2, 3)) for number in range(3))
+RUN = ReassignmentPlan(
+    source="zk://a", plan="plan.json", begun_ms=1, route="zookeeper", moves=MOVES, ends=(2, 3), rate=1000
+)
 
 
 @pytest.mark.parametrize(("ends", "batch"), [((), 0), ((2, 3), 2), ((2, 3), -1), ((3, 2), 0), ((0, 3), 0), ((2, 9), 0)])

@@ -13,17 +13,21 @@ import msgspec
 import pytest
 
 from model.actions.proposal import ActionRefused
-from model.actions.reassignment import Asked, Move, Run, RunState
+from model.actions.reassignment import OperatorDecided, ReassignmentPlan, ReplicaMove, RunState
 from model.actions.reassignment_run import Decision, decide, started
 from model.cluster.cluster_image import ClusterImage
 from model.hosts.acting.carrying_out import AuditLog, UnwrittenError, Writers
 from model.hosts.acting.reassigning import ReassignmentJournal, ZooKeeperRoute, reassign
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from tests.harness.zookeeper import kazoo
 from tests.limited_room import room_in
 
-MOVES = (Move("orders", 0, (1, 2), (2, 3)), Move("orders", 1, (2, 1), (1, 2)), Move("pay", 0, (3, 1), (3, 2)))
+MOVES = (
+    ReplicaMove("orders", 0, (1, 2), (2, 3)),
+    ReplicaMove("orders", 1, (2, 1), (1, 2)),
+    ReplicaMove("pay", 0, (3, 1), (3, 2)),
+)
 BEFORE = {"orders": {"0": [1, 2], "1": [2, 1]}, "pay": {"0": [3, 1]}}
 AFTER = {"orders": {"0": [2, 3], "1": [1, 2]}, "pay": {"0": [3, 2]}}
 ASKED = "/admin/reassign_partitions"
@@ -38,7 +42,7 @@ class Site:
 
     def __init__(self, zookeeper: str, client: Any, folder: Path) -> None:
         server, slash, chroot = zookeeper.partition("/")
-        settings = Settings(server, slash + chroot)
+        settings = ZooKeeperSettings(server, slash + chroot)
         self.client = client
         for topic, partitions in BEFORE.items():
             self.client.create(f"/brokers/topics/{topic}", self._topic(partitions), makepath=True)
@@ -73,7 +77,7 @@ class Site:
         assert state is not None
         return state
 
-    def controls(self, _wait_s: float) -> Iterable[Asked]:
+    def controls(self, _wait_s: float) -> Iterable[OperatorDecided]:
         """What the controller does while kdrill waits."""
         if self.client.exists(ASKED):
             for entry in json.loads(self.client.get(ASKED)[0])["partitions"]:
@@ -108,7 +112,9 @@ def site(zookeeper: str, tmp_path: Path) -> Iterator[Site]:
 
 
 def a_run() -> RunState:
-    run = Run(source="zk://a", plan="plan.json", begun_ms=1, route="zookeeper", moves=MOVES, ends=(2, 3), rate=1000)
+    run = ReassignmentPlan(
+        source="zk://a", plan="plan.json", begun_ms=1, route="zookeeper", moves=MOVES, ends=(2, 3), rate=1000
+    )
     return started(run)
 
 
@@ -137,7 +143,7 @@ def test_killed_at_any_step_it_goes_on_from_its_journal_and_can_be_undone_exactl
         assert site.replicas() == AFTER
         kept = site.journal.read()
         assert kept is not None
-    assert site.run(decide(kept, Asked("roll-back")).state).said == "3 partitions: all as they were"
+    assert site.run(decide(kept, OperatorDecided("roll-back")).state).said == "3 partitions: all as they were"
     assert site.replicas() == BEFORE
     assert is_untouched(site.configs())
 

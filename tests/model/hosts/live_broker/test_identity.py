@@ -10,7 +10,7 @@ import pytest
 from model.broker.settings.settings import Settings
 from model.hosts.live_broker.identity import IdentityError, broker_id, check_cluster, cluster_id, note_identity
 from model.hosts.writing_session import SuccessiveSessions
-from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.log.checkpoints import read_meta_properties, write_meta_properties
 from model.znodes.paths import CLUSTER_ID
 from model.zookeeper import Create

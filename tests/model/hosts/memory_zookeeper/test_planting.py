@@ -17,7 +17,7 @@ from model.hosts.memory_zookeeper.state import (
     open_session,
     server_over,
 )
-from model.hosts.memory_zookeeper.tree import Node, creations
+from model.hosts.memory_zookeeper.tree import StoredZnode, creations
 from model.zookeeper import Create, Delete, GetData, SetData, Stat, Write
 from tests.harness.planted_zookeeper import planted_server
 
@@ -89,15 +89,15 @@ def test_a_sequence_goes_on() -> None:
     assert created.path == "/changes/n_0000000007"
 
 
-class Million(Mapping[str, Node]):
+class Million(Mapping[str, StoredZnode]):
     """A million znodes, none of which is there before somebody asks for it."""
 
-    def __getitem__(self, path: str) -> Node:
+    def __getitem__(self, path: str) -> StoredZnode:
         if path == "/":
-            return Node(b"", Stat(0, 0, 0, 0, 0, 1_000_000, 0, 0, 0, 1_000_000, 0))
+            return StoredZnode(b"", Stat(0, 0, 0, 0, 0, 1_000_000, 0, 0, 0, 1_000_000, 0))
         if not path[1:].isdecimal() or int(path[1:]) >= 1_000_000:
             raise KeyError(path)
-        return Node(path.encode(), Stat(0, 0, 0, 0, 0, 0, 0, 0, len(path), 0, 0))
+        return StoredZnode(path.encode(), Stat(0, 0, 0, 0, 0, 0, 0, 0, len(path), 0, 0))
 
     def __iter__(self) -> Iterator[str]:
         raise AssertionError("nobody needs them all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.hosts.memory_zookeeper.tree import Change, Tree, apply, new_tree
+from model.hosts.memory_zookeeper.tree import Tree, ZnodeChange, apply, new_tree
 from model.zookeeper import Answer, Check, Code, Create, Delete, EventKind, Multi, SetData, Stat, Write
 
 SESSION = 7
@@ -23,7 +23,7 @@ def test_a_created_znode() -> None:
     tree, result, changes = apply(after(Create("/a")), Create("/a/b", b"xy", ephemeral=True), 2, 1002, SESSION)
     stat = Stat(2, 2, 1002, 1002, 0, 0, 0, SESSION, 2, 0, 2)
     assert result == Answer(stat=stat, path="/a/b")
-    assert changes == (Change(EventKind.CREATED, "/a/b", SESSION),)
+    assert changes == (ZnodeChange(EventKind.CREATED, "/a/b", SESSION),)
     parent = tree.get("/a")
     assert parent is not None
     assert parent.stat == Stat(1, 1, 1001, 1001, 0, 1, 0, 0, 0, 1, 2)

@@ -16,7 +16,7 @@ from model.observer.messages import (
     DescribeQuorum,
     FetchLog,
     FetchSnapshot,
-    Leader,
+    KnownLeader,
     LogFetched,
     LogPosition,
     Question,
@@ -45,9 +45,12 @@ def answers() -> dict[tuple[str, str], Answer]:
 
 @pytest.mark.parametrize(
     ("release", "leader", "port", "mark", "snapshot"),
-    [("3.9.1", Leader(3, 9), 19443, 96, LogPosition(95, 9)), ("4.4.0", Leader(1, 5), 19411, 209, LogPosition(207, 5))],
+    [
+        ("3.9.1", KnownLeader(3, 9), 19443, 96, LogPosition(95, 9)),
+        ("4.4.0", KnownLeader(1, 5), 19411, 209, LogPosition(207, 5)),
+    ],
 )
-def test_real_answers(release: str, leader: Leader, port: int, mark: int, snapshot: LogPosition) -> None:
+def test_real_answers(release: str, leader: KnownLeader, port: int, mark: int, snapshot: LogPosition) -> None:
     told = {case: answer for (each, case), answer in answers().items() if each == release}
     at = {leader.id: ("127.0.0.1", port)}
     assert told["epoch 0 at"] == LogFetched(error="FENCED_LEADER_EPOCH", leader=leader, endpoints=at, log_start=0)

@@ -18,6 +18,7 @@ from model.hosts.wire.names import MalformedError
 from model.observer.messages import UNKNOWN, LogPosition
 from model.raft.messages import (
     AddVoter,
+    AnswerHeader,
     BeginQuorumEpoch,
     ChangeAnswer,
     EndQuorumEpoch,
@@ -25,7 +26,6 @@ from model.raft.messages import (
     Fetch,
     FetchAnswer,
     FetchSnapshot,
-    Known,
     RemoveVoter,
     Reply,
     Request,
@@ -67,7 +67,7 @@ def test_all_kinds_were_heard() -> None:
     }
 
 
-KNOWN = Known("NONE", 5, 1, WHERE)
+KNOWN = AnswerHeader("NONE", 5, 1, WHERE)
 REQUESTS: list[tuple[Request, int, Reply]] = [
     (Vote("c", OTHER, KEY, 5, LogPosition(9, 4)), 1, VoteAnswer(KNOWN, granted=True)),
     (Vote("c", OTHER, KEY, 5, LogPosition(9, 5), pre_vote=True), 2, VoteAnswer(KNOWN)),
@@ -78,8 +78,8 @@ REQUESTS: list[tuple[Request, int, Reply]] = [
     (Fetch("c", KEY, 5, LogPosition(), 7, 0), 18, FetchAnswer(KNOWN, 7, snapshot=LogPosition(50, 4))),
     (FetchSnapshot("c", KEY, 5, LogPosition(50, 4), 100), 1, SnapshotAnswer(KNOWN, LogPosition(50, 4), 200, 100, b"x")),
     (UpdateVoter("c", 5, Voter(KEY, WHERE, (0, 1))), 0, ChangeAnswer(KNOWN)),
-    (AddVoter("c", Voter(KEY, WHERE)), 0, ChangeAnswer(Known("DUPLICATE_VOTER"), "it votes")),
-    (RemoveVoter("c", KEY), 0, ChangeAnswer(Known("VOTER_NOT_FOUND"), "it does not vote")),
+    (AddVoter("c", Voter(KEY, WHERE)), 0, ChangeAnswer(AnswerHeader("DUPLICATE_VOTER"), "it votes")),
+    (RemoveVoter("c", KEY), 0, ChangeAnswer(AnswerHeader("VOTER_NOT_FOUND"), "it does not vote")),
 ]
 
 
@@ -96,15 +96,15 @@ def test_the_first_version_knows_no_directories_and_no_addresses(kind: type[Requ
     assert read.epoch == 5  # type: ignore[union-attr]
     assert "MkU3" not in repr(read)
     known = reply_value(reply_body(request, reply, 0))[0].known
-    assert known == Known("NONE", 5, 1)
+    assert known == AnswerHeader("NONE", 5, 1)
 
 
 def test_another_cluster_is_told_of_the_whole_request() -> None:
-    refused = Known("INCONSISTENT_CLUSTER_ID", 5, 1)
+    refused = AnswerHeader("INCONSISTENT_CLUSTER_ID", 5, 1)
     for request, version, reply in REQUESTS[:8]:
         body: Any = reply_body(request, type(reply)(refused), version)
         assert not getattr(body, "topics", None) and not getattr(body, "responses", None)
-        assert reply_value(body)[0].known == Known("INCONSISTENT_CLUSTER_ID", UNKNOWN)
+        assert reply_value(body)[0].known == AnswerHeader("INCONSISTENT_CLUSTER_ID", UNKNOWN)
 
 
 def test_another_topic_is_none_of_a_quorums_business() -> None:

@@ -8,7 +8,7 @@ from model.hosts.quorum.control_batches import data_batch, snapshot_parts
 from model.hosts.quorum.voter_disk import VoterDisk
 from model.metadata_log.encoder import encode_record
 from model.observer.messages import LogPosition
-from model.raft.raft_log import Batch
+from model.raft.raft_log import RaftBatch
 from model.raft.retention import Retention
 from tests.harness.quorum_voters import voter_set
 
@@ -18,7 +18,7 @@ VOTERS = voter_set({1: 9001}, 1)
 
 def appended(disk: VoterDisk, batches: int, epoch: int = 1) -> None:
     for _ in range(batches):
-        disk.append([Batch(disk.end, disk.end + 10, epoch, data_batch([NO_OP] * 10, 5))], 5)
+        disk.append([RaftBatch(disk.end, disk.end + 10, epoch, data_batch([NO_OP] * 10, 5))], 5)
     disk.commit(disk.end)
 
 

@@ -14,7 +14,7 @@ from model.log.names import DamagedFileError
 from model.log.records import Record, RecordBatch, records_of, scan
 from model.observer.messages import UNKNOWN, LogPosition
 from model.raft.messages import ElectionState
-from model.raft.raft_log import Batch, LeaderElected, ReplicaKey, Voter, VoterSet, VotersWritten
+from model.raft.raft_log import LeaderElected, RaftBatch, ReplicaKey, Voter, VoterSet, VotersWritten
 
 DATA = Path("tests/data/kraft")
 RELEASES = ["3.3.2", "3.9.1", "4.4.0", "3.9.1-quorum", "4.4.0-quorum", "4.4.0-voters"]
@@ -47,7 +47,7 @@ def test_batches_of_real_logs_are_written_as_they_were(name: str) -> None:
         )
         if is_made_here:
             leaders += 1
-            made = Batch(batch.offset, batch.next_offset, batch.epoch, batch.content)
+            made = RaftBatch(batch.offset, batch.next_offset, batch.epoch, batch.content)
             assert bytes_of(made, first.timestamp) == batch.raw
     assert leaders or name.startswith(("3.9.1", "4.4.0"))
 
@@ -100,7 +100,7 @@ def test_a_vote_outlives_the_process(tmp_path: Path, voters: VoterSet) -> None:
 def appended(disk: VoterDisk, count: int, epoch: int = 1) -> None:
     for _ in range(count):
         content = data_batch([NO_OP, NO_OP], 5)
-        disk.append([Batch(disk.end, disk.end + 2, epoch, content)], 5)
+        disk.append([RaftBatch(disk.end, disk.end + 2, epoch, content)], 5)
 
 
 @pytest.mark.parametrize("torn_bytes", [1, 30, 80])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.hosts.virtual.journal import OPERATOR, Transaction, ZnodeWrite, znode_writes
+from model.hosts.virtual.journal import OPERATOR, Transaction, WritePart, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.paths import CONTROLLER_EPOCH
 from model.zookeeper import Answer, Check, Code, Create, Delete, Multi, SetData
@@ -17,10 +17,10 @@ def test_writes_that_took_place_tell_the_version_after_them() -> None:
     transactions = [record for record in cluster.journal if isinstance(record, Transaction)]
     written = [write for record in transactions for write in znode_writes(record)]
     assert written == [
-        ZnodeWrite("create", "/a", b"1", 0, "NONE"),
-        ZnodeWrite("set", "/a", b"2", 1, "NONE"),
-        ZnodeWrite("create", "/a/n-0000000000", b"", 0, "NONE"),
-        ZnodeWrite("delete", "/a/n-0000000000", b"", -1, "NONE"),
+        WritePart("create", "/a", b"1", 0, "NONE"),
+        WritePart("set", "/a", b"2", 1, "NONE"),
+        WritePart("create", "/a/n-0000000000", b"", 0, "NONE"),
+        WritePart("delete", "/a/n-0000000000", b"", -1, "NONE"),
     ]
     assert {record.by for record in transactions} == {OPERATOR}
 
@@ -28,14 +28,14 @@ def test_writes_that_took_place_tell_the_version_after_them() -> None:
 def test_a_write_that_failed_says_why_and_which_version_it_expected() -> None:
     write = SetData("/a", b"2", 3)
     record = Transaction(0, 1, 9, write, Answer(Code.BAD_VERSION))
-    assert list(znode_writes(record)) == [ZnodeWrite("set", "/a", b"2", 3, "BAD_VERSION")]
+    assert list(znode_writes(record)) == [WritePart("set", "/a", b"2", 3, "BAD_VERSION")]
 
 
 def test_a_fenced_write_tells_the_epoch_it_was_conditional_on() -> None:
     fenced = Multi((Check(CONTROLLER_EPOCH, 4), SetData("/a", b"2", 3)))
     parts = (Answer(Code.BAD_VERSION), Answer(Code.RUNTIME_INCONSISTENCY))
     record = Transaction(0, 1, 9, fenced, Answer(Code.BAD_VERSION, parts=parts))
-    assert list(znode_writes(record)) == [ZnodeWrite("set", "/a", b"2", 3, "RUNTIME_INCONSISTENCY", 4)]
+    assert list(znode_writes(record)) == [WritePart("set", "/a", b"2", 3, "RUNTIME_INCONSISTENCY", 4)]
 
 
 def test_what_comes_before_a_part_that_failed_was_taken_back() -> None:

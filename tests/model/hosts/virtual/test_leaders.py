@@ -17,11 +17,11 @@ from model.controller.events_and_commands import (
     PartitionToServe,
     ProposedIsr,
 )
-from model.controller.generations import Settings, generation_of
+from model.controller.generations import ControllerSettings, generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual import journal
 from model.hosts.virtual.leaders import hear_outcome, look, look_soon
-from model.hosts.virtual.scheduled_events import Assumptions, LeaderLooks, perfect
+from model.hosts.virtual.scheduled_events import LeaderLooks, TimingAssumptions, perfect
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Process, World
 from model.zookeeper import Create, SetData
@@ -38,7 +38,7 @@ class Ruled:
     """Brokers 1, 2 and 3 of a world without ZooKeeper and controller: both are we. Broker 1 leads `t-0` in epoch 5."""
 
     def __init__(self, isr: tuple[int, ...], **assumed: Any) -> None:
-        self.world = World(Assumptions(**assumed), None, perfect)
+        self.world = World(TimingAssumptions(**assumed), None, perfect)
         for broker in (1, 2, 3):
             self.tell(broker, isr=isr)
 
@@ -49,7 +49,7 @@ class Ruled:
         entry = PartitionToServe(T0, leads, 1, ReplicaAssignment((1, 2, 3)), is_new=False)
         request = LeaderAndIsrRequest(0, 1, (entry,), (1,), ())
         memory, _ = receive(fresh if before is None else before.broker, request, 9, self.world.time_ms)
-        process = before or Process(broker, memory, b"", new_controller(Settings(broker_id=broker)), 0)
+        process = before or Process(broker, memory, b"", new_controller(ControllerSettings(broker_id=broker)), 0)
         self.world.put(process.replace(broker=memory))
 
     @property

@@ -6,7 +6,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
-from model.controller.generations import Settings
+from model.controller.generations import ControllerSettings
 from model.hosts.virtual import journal
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from tests.harness.virtual_cluster import LONG_MS, boot, cluster_of, create_topic, plain_registration, records, state
@@ -75,15 +75,15 @@ def test_a_broker_that_nobody_can_take_over_from_asks_as_often_as_it_is_set_to_a
 def test_a_second_process_of_one_id_is_refused_and_so_is_one_without_zookeeper() -> None:
     cluster = cluster_of(0)
     with pytest.raises(ValueError, match="broker 0 runs already"):
-        cluster.boot(0, plain_registration(0), Settings(broker_id=0))
+        cluster.boot(0, plain_registration(0), ControllerSettings(broker_id=0))
     cluster.cut(1, -1)
     with pytest.raises(ValueError, match="broker 1 cannot start without ZooKeeper"):
-        cluster.boot(1, plain_registration(1), Settings(broker_id=1))
+        cluster.boot(1, plain_registration(1), ControllerSettings(broker_id=1))
 
 
 def test_a_broker_that_loses_its_first_session_before_it_registered_exits() -> None:
     cluster = VirtualCluster()
-    cluster.boot(0, plain_registration(0), Settings(broker_id=0))
+    cluster.boot(0, plain_registration(0), ControllerSettings(broker_id=0))
     cluster.expire(0)
     assert cluster.run_until_quiet(LONG_MS)
     assert cluster.brokers == ()

@@ -11,9 +11,9 @@ from model.hosts.zookeeper.settings import (
     LEAST,
     LONGEST_READ_PAUSE_S,
     SLOW,
-    Meter,
     ReadLimits,
     Throttle,
+    TrafficMeter,
     Turnstile,
 )
 
@@ -78,7 +78,7 @@ def test_without_a_ceiling_nobody_waits() -> None:
 
 def test_a_meter_counts_and_times_answers_in_the_order_of_their_requests() -> None:
     times_s = iter([1.0, 2.0, 2.5, 4.0, 5.0])
-    meter = Meter(lambda: next(times_s))
+    meter = TrafficMeter(lambda: next(times_s))
     meter.sent(2, 300)
     meter.sent(1, 100)
     meter.received(5_000)
@@ -94,7 +94,7 @@ def test_a_meter_counts_and_times_answers_in_the_order_of_their_requests() -> No
 
 def test_connections_that_end_at_once_are_made_less_and_less_often() -> None:
     now_s = 0.0
-    meter = Meter(lambda: now_s)
+    meter = TrafficMeter(lambda: now_s)
     pauses_s: list[float] = []
     for _ in range(8):
         pauses_s.append(meter.pause_s())
@@ -106,7 +106,7 @@ def test_connections_that_end_at_once_are_made_less_and_less_often() -> None:
 
 
 def test_a_question_that_is_garbled_again_and_again_is_noticed_until_it_is_answered() -> None:
-    meter = Meter()
+    meter = TrafficMeter()
     for question in ("a", "b", "a", "c", "a"):
         meter.garbled(question)
     meter.understood("b")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.log.dump.dump_file import Batch, log_facts
+from model.log.dump.dump_file import BatchFact, log_facts
 from model.log.dump.facts import DumpOptions
 from model.log.dump.log_text import log_text
 from model.log.records import Codec, DamageKind, InMemory, Record, encode_batch, encode_message_set
@@ -179,7 +179,7 @@ def test_any_damage_is_shown_or_named(entry: bytes, at: int, junk: bytes, copies
     assert text.startswith(b"baseOffset: 7 ")
     assert b"position: %d " % (len(data) - len(sound)) in text or text.count(b"baseOffset") > 1
     facts = list(log_facts(InMemory(data), DEEP))
-    assert sum(isinstance(fact, Batch) for fact in facts) == text.count(b" isvalid: ")
+    assert sum(isinstance(fact, BatchFact) for fact in facts) == text.count(b" isvalid: ")
 
 
 @pytest.mark.parametrize(

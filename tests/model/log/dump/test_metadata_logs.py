@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.cluster.ids import release_numbers
-from model.log.dump.decoders import LEADER_CHANGE_TOLD, Decoder, java_double, java_json
+from model.log.dump.decoders import LEADER_CHANGE_TOLD, LogDecoder, java_double, java_json
 from model.log.dump.facts import DumpOptions
 from tests.model.log.dump.dumping import dump
 from tests.model.metadata_log.kept import LOG, QUORUM, files
@@ -18,7 +18,7 @@ from tests.model.metadata_log.kept import LOG, QUORUM, files
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}-{path.name.lstrip('0')}")
 def test_the_same_text(path: Path) -> None:
     release = release_numbers(path.parent.name)
-    options = DumpOptions(deep=True, contents=True, decoder=Decoder.CLUSTER_METADATA, release=release)
+    options = DumpOptions(deep=True, contents=True, decoder=LogDecoder.CLUSTER_METADATA, release=release)
     printed, damage, _ = dump(path, options)
     theirs = path.with_name(f"{path.name}.txt").read_bytes()
     assert not damage
@@ -26,8 +26,8 @@ def test_the_same_text(path: Path) -> None:
 
 
 def test_a_leader_change_is_told_since_4_1() -> None:
-    older = DumpOptions(deep=True, contents=True, decoder=Decoder.CLUSTER_METADATA, release=(4, 0, 0, 0))
-    newer = DumpOptions(deep=True, contents=True, decoder=Decoder.CLUSTER_METADATA, release=LEADER_CHANGE_TOLD)
+    older = DumpOptions(deep=True, contents=True, decoder=LogDecoder.CLUSTER_METADATA, release=(4, 0, 0, 0))
+    newer = DumpOptions(deep=True, contents=True, decoder=LogDecoder.CLUSTER_METADATA, release=LEADER_CHANGE_TOLD)
     texts = [dump(QUORUM / LOG, options)[0].decode() for options in (older, newer)]
     assert [text.count("controlType: LEADER_CHANGE(2)") for text in texts] == [3, 0]
     assert [text.count('LeaderChange: {"version":0,"leaderId":') for text in texts] == [0, 3]

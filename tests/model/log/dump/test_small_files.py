@@ -10,7 +10,7 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.dump.facts import Kind, file_name
+from model.log.dump.facts import FileKind, file_name
 from model.log.records import DamageKind
 from tests.model.log.dump.dumping import JSON, dump, lines
 
@@ -92,15 +92,15 @@ def test_any_bytes_are_shown_or_named(tmp_path_factory: pytest.TempPathFactory, 
 @pytest.mark.parametrize(
     ("name", "kind", "base"),
     [
-        ("00000000000000000012.log", Kind.LOG, 12),
-        ("00000000000000000012.timeindex.deleted", Kind.TIME_INDEX, 12),
-        ("00000000000000000012.log.swap", Kind.LOG, 12),
-        ("replication-offset-checkpoint.tmp", Kind.OFFSET_CHECKPOINT, None),
-        ("leader-epoch-checkpoint", Kind.EPOCH_CHECKPOINT, None),
-        ("00000000000000000050-0000000001.checkpoint", Kind.METADATA_SNAPSHOT, None),
+        ("00000000000000000012.log", FileKind.LOG, 12),
+        ("00000000000000000012.timeindex.deleted", FileKind.TIME_INDEX, 12),
+        ("00000000000000000012.log.swap", FileKind.LOG, 12),
+        ("replication-offset-checkpoint.tmp", FileKind.OFFSET_CHECKPOINT, None),
+        ("leader-epoch-checkpoint", FileKind.EPOCH_CHECKPOINT, None),
+        ("00000000000000000050-0000000001.checkpoint", FileKind.METADATA_SNAPSHOT, None),
     ],
 )
-def test_kinds_by_name(name: str, kind: Kind, base: int | None) -> None:
+def test_kinds_by_name(name: str, kind: FileKind, base: int | None) -> None:
     found = file_name(name)
     assert found is not None
     assert (found.kind, found.base_offset) == (kind, base)

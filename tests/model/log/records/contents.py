@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model.log.records import Buffer, Damage, Record, RecordBatch, SegmentFile, Source, records_of, scan
+from model.log.records import Buffer, ByteSource, Damage, Record, RecordBatch, SegmentFile, records_of, scan
 
 
-def sound(data: Source | Buffer) -> list[RecordBatch]:
+def sound(data: ByteSource | Buffer) -> list[RecordBatch]:
     """The batches, none of them damaged."""
     parts = list(scan(data))
     assert not [part for part in parts if isinstance(part, Damage)]
     return [part for part in parts if isinstance(part, RecordBatch)]
 
 
-def records_in(data: Source | Buffer) -> list[Record]:
+def records_in(data: ByteSource | Buffer) -> list[Record]:
     """All records of sound bytes."""
     found = [record for batch in sound(data) for record in records_of(data, batch)]
     assert not [record for record in found if isinstance(record, Damage)]
@@ -31,7 +31,7 @@ def records_of_files(paths: list[Path]) -> list[Record]:
     return found
 
 
-def damage_in(data: Source | Buffer) -> list[Damage]:
+def damage_in(data: ByteSource | Buffer) -> list[Damage]:
     """What is wrong with the entries or with their records; CRCs are not looked at."""
     parts = list(scan(data))
     inner = [record for part in parts if isinstance(part, RecordBatch) for record in records_of(data, part)]

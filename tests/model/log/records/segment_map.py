@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from model.log.records import layout
-from model.log.records.batch import Buffer, RecordBatch, Source, crc_holds, parse_batch, source_of
+from model.log.records.batch import Buffer, ByteSource, RecordBatch, crc_holds, parse_batch, source_of
 from model.log.records.layout import Damage
 from model.log.records.scan import batch_windows
 
@@ -44,7 +44,7 @@ class SegmentMap(msgspec.Struct, frozen=True, gc=False):
         return header_columns(self.positions, self.headers, self.crc_valid)
 
 
-def segment_map(source: Source | Buffer, *, check_crc: bool = True) -> SegmentMap:
+def segment_map(source: ByteSource | Buffer, *, check_crc: bool = True) -> SegmentMap:
     """The map of all entries."""
     whole = SegmentMap(array("q"), bytearray(), bytearray())
     damage = None
@@ -56,7 +56,7 @@ def segment_map(source: Source | Buffer, *, check_crc: bool = True) -> SegmentMa
     return msgspec.structs.replace(whole, damage=damage)
 
 
-def map_pieces(source: Source | Buffer, *, check_crc: bool = True) -> Iterator[SegmentMap]:
+def map_pieces(source: ByteSource | Buffer, *, check_crc: bool = True) -> Iterator[SegmentMap]:
     """The map in pieces of about a MiB of the file each; only the last one can have a damage."""
     source = source_of(source)
     for part in batch_windows(source, check_crc=check_crc):

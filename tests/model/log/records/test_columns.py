@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from model.log.records import (
     Buffer,
+    ByteSource,
     Codec,
     Damage,
     Record,
     RecordBatch,
     SegmentFile,
-    Source,
     crc_holds,
     encode_batch,
     encode_message_set,
@@ -120,7 +120,7 @@ def scanned(data: bytes) -> list[RecordBatch]:
     return [batch for batch in scan(data) if isinstance(batch, RecordBatch)]
 
 
-def check_columns(data: Source | Buffer) -> int:
+def check_columns(data: ByteSource | Buffer) -> int:
     """Compares all records read at once with the same read one by one; how many there were."""
     seen = 0
     for window in batch_windows(data):

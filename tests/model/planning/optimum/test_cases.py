@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from model.planning.optimum import solving
-from model.planning.optimum.problem import Cancelled, Cost, Objective, PlanningError, Scope
+from model.planning.optimum.problem import Cancelled, MoveCost, Objective, PlanningError, Scope
 from model.planning.optimum.solving import solve
 from tests.model.planning.optimum.problems import counts, is_spread, problem, rows_of
 from tests.model.planning.optimum.skewed_cluster import disk_spread, skewed, spread
@@ -73,7 +73,7 @@ def test_the_skewed_cluster_has_cheaper_plans_that_do_less(
     [
         ((), Objective()),
         ((7,), Objective()),
-        ((), Objective(cost=Cost.BYTES)),
+        ((), Objective(cost=MoveCost.BYTES)),
         ((7,), Objective(scope=Scope.DRAIN)),
         ((), Objective(scope=Scope.DRAIN)),
         ((), Objective(scope=Scope.RACKS)),
@@ -125,7 +125,7 @@ def test_disks_are_not_evened_by_a_leader_that_follows() -> None:
 
 def test_fewest_bytes_are_other_moves_than_fewest_replicas() -> None:
     asked = problem([(0, 1), (0, 1), (0, 1), (0, 1)], [0, 0, 0, 0], sizes=[1, 50, 60, 2])
-    found = solve(asked, Objective(cost=Cost.BYTES))
+    found = solve(asked, Objective(cost=MoveCost.BYTES))
     assert (found.moves, found.moved_bytes, found.moved_bytes_bound) == (4, 6, 6)
     assert counts(rows_of(found.replicas), 4) == [2, 2, 2, 2]
 
@@ -214,7 +214,7 @@ def test_it_says_what_it_does() -> None:
 
 def test_a_search_knows_the_bytes_that_more_replicas_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "MOST_CLASSES", 0)
-    found = solve(problem([(0,), (1,)], [0, 0], rf=2, sizes=[5, 7]), Objective(cost=Cost.BYTES))
+    found = solve(problem([(0,), (1,)], [0, 0], rf=2, sizes=[5, 7]), Objective(cost=MoveCost.BYTES))
     assert (found.moved_bytes, found.moved_bytes_bound) == (12, 12)
 
 

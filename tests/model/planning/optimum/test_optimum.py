@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from model.planning.optimum import solving
 from model.planning.optimum.measures import leader_band, replica_band
-from model.planning.optimum.problem import NONE, Cost, Objective, Placement, PlacementProblem, Scope
+from model.planning.optimum.problem import NONE, MoveCost, Objective, Placement, PlacementProblem, Scope
 from model.planning.optimum.solving import solve
 from tests.model.planning.optimum.problems import (
     Row,
@@ -78,7 +78,7 @@ def test_bytes_are_those_of_the_best_of_all_placements(asked: PlacementProblem) 
     def moved(after: list[Row]) -> int:
         return sum(size * moves([old], [new]) for size, old, new in zip(sizes, before, after, strict=True))
 
-    placement = solve(asked, Objective(cost=Cost.BYTES))
+    placement = solve(asked, Objective(cost=MoveCost.BYTES))
     fewest = min(map(moved, _even(asked)))
     assert (placement.moved_bytes, placement.moved_bytes_bound) == (fewest, fewest)
 
@@ -87,7 +87,12 @@ def test_bytes_are_those_of_the_best_of_all_placements(asked: PlacementProblem) 
 @given(problems(most_brokers=9, most_partitions=25))
 def test_every_plan_keeps_the_rules_and_repeats(asked: PlacementProblem) -> None:
     before = rows_of(asked.replicas)
-    for objective in (Objective(), Objective(tolerance=0.3), Objective(scope=Scope.RACKS), Objective(cost=Cost.BYTES)):
+    for objective in (
+        Objective(),
+        Objective(tolerance=0.3),
+        Objective(scope=Scope.RACKS),
+        Objective(cost=MoveCost.BYTES),
+    ):
         placement = solve(asked, objective)
         after = rows_of(placement.replicas)
         assert all(is_spread(row, asked) for row in after)
@@ -138,8 +143,10 @@ def test_a_search_keeps_the_rules_and_its_bounds(asked: PlacementProblem) -> Non
 
 
 @settings(max_examples=40, deadline=None)
-@given(mostly_fixed(), st.sampled_from(Scope), st.sampled_from(Cost))
-def test_partitions_that_stay_make_no_bound_exceed_a_cost(asked: PlacementProblem, scope: Scope, cost: Cost) -> None:
+@given(mostly_fixed(), st.sampled_from(Scope), st.sampled_from(MoveCost))
+def test_partitions_that_stay_make_no_bound_exceed_a_cost(
+    asked: PlacementProblem, scope: Scope, cost: MoveCost
+) -> None:
     placement = solve(asked, Objective(scope=scope, cost=cost))
     _check_bounds(asked, placement)
     assert placement.gap == 0.0

@@ -20,7 +20,7 @@ from model.hosts.wire.server import Api, Request, Server
 from model.sources.feed import Feed, Moment
 from model.sources.kafka.group_requests import TRIES
 from model.sources.kafka.groups import CoordinatorGroupsSource
-from model.sources.source import Batch
+from model.sources.source import FactBatch
 from tests.harness.live_brokers import no_zookeeper
 from tests.model.cluster.build import brokers
 from tests.model.consumers.group_coordinator.traces import assignment
@@ -156,7 +156,7 @@ class Watched:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self.feed = Feed("test", self._tell)
-        self.feed.take(Batch((), 1, 1, listing=True))
+        self.feed.take(FactBatch((), 1, 1, listing=True))
 
     def _tell(self, _: Moment) -> None:
         self._loop.call_soon_threadsafe(self._news.set)
@@ -348,7 +348,7 @@ async def test_what_a_broker_tells_otherwise_than_zookeeper_does() -> None:
     ]
     async with broker() as here, cluster(here) as port:
         watched = Watched()
-        watched.feed.take(Batch(tuple(truth), 8, 1, listing=True))
+        watched.feed.take(FactBatch(tuple(truth), 8, 1, listing=True))
         source = CoordinatorGroupsSource(f"127.0.0.1:{port}", interval_s=0.01, compared_s=0)
         source.image = lambda: watched.feed.moment.image
         source.open(watched.feed)
@@ -359,7 +359,7 @@ async def test_what_a_broker_tells_otherwise_than_zookeeper_does() -> None:
             }
             assert "views-differ" in {found.kind for found in seen.findings.found}
             mended = r.PartitionStatesWritten(topic="orders", states=(r.PartitionState(1, 1, 0, (1,), zxid=9),))
-            watched.feed.take(Batch((mended,), 9, 1))
+            watched.feed.take(FactBatch((mended,), 9, 1))
             await watched.until(lambda moment: not moment.image.differences)
         finally:
             source.close()

@@ -12,7 +12,7 @@ from model.hosts.wire.names import ApiKey
 from model.sources.addresses import KafkaAddress
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
-from model.sources.source import LOG_DIRS, Batch, SourceStatus
+from model.sources.source import LOG_DIRS, FactBatch, SourceStatus
 from tests.model.hosts.live_broker.groups.asking import broker
 from tests.model.sources.coordinator_groups.test_source import cluster, joined
 
@@ -24,10 +24,10 @@ class Heard:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self.feed = Feed("test", lambda _: None)
-        self.batches: list[Batch] = []
+        self.batches: list[FactBatch] = []
         self.statuses: list[SourceStatus] = []
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         self.batches.append(batch)
         self.feed.take(batch)
 

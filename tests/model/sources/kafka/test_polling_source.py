@@ -14,7 +14,7 @@ from datetime import timedelta
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.cluster.records import Record
+from model.cluster.records import ClusterRecord
 from model.hosts.kafka_client import ReadingClient
 from model.hosts.kafka_descriptions import describe_quorum
 from model.hosts.wire.frames import write_frame
@@ -59,7 +59,7 @@ class Abandoned:
         self._client, self._address = client, ("127.0.0.1", port)
         self._began: list[asyncio.Task[object]] = []
 
-    async def look(self) -> AsyncIterator[tuple[Record, ...]]:
+    async def look(self) -> AsyncIterator[tuple[ClusterRecord, ...]]:
         self._began.append(asyncio.create_task(self._client.ask_at(self._address, describe_quorum)))
         async with asyncio.timeout(PATIENCE_S):
             while len(asyncio.all_tasks()) < 3:  # this one, what it began, and who listens on the new connection

@@ -13,7 +13,7 @@ from model.log.records import RecordBatch, scan
 from model.observer.messages import BatchesCommitted, LogBatch, LogPosition, QuorumSeen, SnapshotRead
 from model.sources.addresses import ControllersAddress, parse_source
 from model.sources.quorum.facts import LogFacts
-from model.sources.source import Batch, SourceError
+from model.sources.source import FactBatch, SourceError
 from tests.model.metadata_log.kept import LOG, QUORUM
 
 
@@ -31,7 +31,7 @@ def snapshot(end: int, epoch: int) -> SnapshotRead:
     return SnapshotRead(LogPosition(end, epoch), (QUORUM / f"{end:020}-{epoch:010}.checkpoint").read_bytes())
 
 
-def image_of(told: list[Batch]) -> ClusterImage:
+def image_of(told: list[FactBatch]) -> ClusterImage:
     """As a feed makes it; the times that a snapshot does not know left out."""
     image = EMPTY
     for batch in told:
@@ -41,9 +41,9 @@ def image_of(told: list[Batch]) -> ClusterImage:
     return msgspec.structs.replace(image, brokers=brokers)
 
 
-def following(*handed: BatchesCommitted | SnapshotRead, then: list[LogBatch]) -> list[Batch]:
+def following(*handed: BatchesCommitted | SnapshotRead, then: list[LogBatch]) -> list[FactBatch]:
     """Told of these, up to date, and told of one batch after the other then."""
-    told: list[Batch] = []
+    told: list[FactBatch] = []
     facts = LogFacts(told.append)
     for each in handed:
         facts.take(each)
@@ -88,7 +88,7 @@ def test_the_log_in_pieces_a_snapshot_and_all_at_once_are_one_cluster() -> None:
 
 
 def test_a_later_snapshot_replaces_what_was_told_once_it_is_up_to_date() -> None:
-    told: list[Batch] = []
+    told: list[FactBatch] = []
     facts = LogFacts(told.append)
     facts.take(BatchesCommitted(tuple(each for each in batches() if each.next_offset <= 60), 60))
     facts.list("a-cluster")
@@ -102,7 +102,7 @@ def test_a_later_snapshot_replaces_what_was_told_once_it_is_up_to_date() -> None
 
 
 def test_what_the_leader_says_of_the_quorum_is_told_where_it_matters() -> None:
-    told: list[Batch] = []
+    told: list[FactBatch] = []
     facts = LogFacts(told.append)
     facts.take(BatchesCommitted(tuple(batches()), 164))
     facts.list(None)

@@ -11,23 +11,23 @@ from model.cluster.ids import TopicPartition
 from model.cluster.records import (
     BrokerLost,
     BrokerRegistered,
+    ClusterRecord,
     ControllerElected,
     ControllerEpochChanged,
     OffsetCommitted,
     PartitionState,
     PartitionStatesWritten,
-    Record,
     TopicAssigned,
     TopicRemoved,
 )
 from model.sources.feed import Feed, Moment
-from model.sources.source import Batch, SourceStatus
+from model.sources.source import FactBatch, SourceStatus
 from model.sources.timeline import PARTS, Instant, Timeline, added, bytes_of, frame_of, way_back
 from tests.model.cluster.strategies import histories
 
 BEGAN_MS = 1_000_000
 
-LISTING: tuple[Record, ...] = (
+LISTING: tuple[ClusterRecord, ...] = (
     *(BrokerRegistered(broker=broker) for broker in (1, 2, 3)),
     ControllerElected(broker=1, since_ms=BEGAN_MS),
     ControllerEpochChanged(epoch=7),
@@ -55,9 +55,9 @@ class Told:
         self.moments.append(moment)
         self.timeline = self.timeline.then(moment)
 
-    def tell(self, *records: Record, at_ms: int, listing: bool = False) -> Moment:
+    def tell(self, *records: ClusterRecord, at_ms: int, listing: bool = False) -> Moment:
         self.zxid += 1
-        self.feed.take(Batch(records, self.zxid, at_ms, listing=listing))
+        self.feed.take(FactBatch(records, self.zxid, at_ms, listing=listing))
         return self.moments[-1]
 
 
@@ -207,7 +207,7 @@ def test_order_bound_and_the_moment_at_a_time(
 
 
 @given(histories, st.integers(1, 8))
-def test_every_moment_looks_as_it_did_then(history: list[Record], at_once: int) -> None:
+def test_every_moment_looks_as_it_did_then(history: list[ClusterRecord], at_once: int) -> None:
     told = Told()
     for number, first in enumerate(range(0, len(history), at_once)):
         told.tell(*history[first : first + at_once], at_ms=BEGAN_MS + number, listing=number % 5 == 4)

@@ -13,7 +13,7 @@ from model.sources.addresses import RecordingName
 from model.sources.file_source import RecordingSource
 from model.sources.source import SourceError
 from model.sources.timeline import Timeline
-from model.sources.timeline_window import Window, recorded_ms, seq_at, window_around
+from model.sources.timeline_window import TimelineWindow, recorded_ms, seq_at, window_around
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 from tests.zookeeper.followed import facts
@@ -22,7 +22,7 @@ DAYS = life([(0, [*brokers(1, 2), *topic("t", (1, 2))]), *((40_000_000, [*broker
 """Thirteen moments over six days."""
 
 
-def window(folder: Path, at_ms: int, nothing: Timeline, ended: bool = False) -> Window:
+def window(folder: Path, at_ms: int, nothing: Timeline, ended: bool = False) -> TimelineWindow:
     source = RecordingSource(RecordingName(folder))
     return window_around(source, at_ms, lambda done, of: None, lambda: ended, nothing)
 

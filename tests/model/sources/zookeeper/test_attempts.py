@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from model.hosts.zookeeper.settings import Usage
 from model.sources.source import Progress
-from model.sources.zookeeper.attempts import Attempts
+from model.sources.zookeeper.attempts import AttemptCounter
 
 
 def test_an_attempt_counts_from_where_the_best_one_was() -> None:
-    attempts = Attempts()
+    attempts = AttemptCounter()
     attempts.begin(Usage(answers=2))
     assert attempts.progress(Usage(answers=7, connections=1)) == Progress(5, connections=1)
     attempts.fail(Usage(answers=7), "/brokers/topics")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from model.hosts.zookeeper.protocol import Connected, Connecting, Server, Suspended, Wiped
+from model.hosts.zookeeper.protocol import Connected, Connecting, ServerInfo, Suspended, Wiped
 from model.sources.zookeeper.inbox import Inbox
 from model.zookeeper import EventKind, ZnodeChanged
 
-SERVER = Server("h:2181", (3, 9, 5), "standalone", has_multi_read=True, has_add_watch=True)
+SERVER = ServerInfo("h:2181", (3, 9, 5), "standalone", has_multi_read=True, has_add_watch=True)
 
 
 def connected(epoch: int, wiped: Wiped | None = None) -> Connected:

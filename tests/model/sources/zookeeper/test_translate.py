@@ -23,7 +23,7 @@ WRITTEN = r.PartitionState(
     partition=3, leader=2, leader_epoch=5, isr=(2, 1), controller_epoch=4, version=0, zxid=7, time_ms=2_000
 )
 
-THERE: dict[str, tuple[str, str, Sequence[r.Record]]] = {
+THERE: dict[str, tuple[str, str, Sequence[r.ClusterRecord]]] = {
     "broker": (
         "/brokers/ids/1",
         '{"version":4,"host":"h","port":9092,"endpoints":["PLAINTEXT://h:9092"],"rack":"r1","timestamp":"77"}',
@@ -127,7 +127,7 @@ THERE: dict[str, tuple[str, str, Sequence[r.Record]]] = {
     "foreign": ("/hbase/master", "\0\1", []),
 }
 
-GONE: dict[str, r.Record | None] = {
+GONE: dict[str, r.ClusterRecord | None] = {
     "/brokers/ids/1": r.BrokerLost(broker=1, time_ms=NOW_MS),
     "/brokers/topics/orders": r.TopicRemoved(topic="orders", time_ms=NOW_MS),
     "/brokers/topics/orders/partitions/3/state": r.PartitionStatesRemoved(
@@ -153,12 +153,12 @@ GONE: dict[str, r.Record | None] = {
 
 
 @pytest.mark.parametrize(("path", "data", "says"), THERE.values(), ids=THERE)
-def test_a_znode_that_is_there(path: str, data: str, says: Sequence[r.Record]) -> None:
+def test_a_znode_that_is_there(path: str, data: str, says: Sequence[r.ClusterRecord]) -> None:
     assert list(translate([znode(path, data.encode())], NOW_MS)) == [r.ZnodeReadable(path=path), *says]
 
 
 @pytest.mark.parametrize(("path", "says"), GONE.items(), ids=GONE)
-def test_a_znode_that_is_gone(path: str, says: r.Record | None) -> None:
+def test_a_znode_that_is_gone(path: str, says: r.ClusterRecord | None) -> None:
     said = [r.ZnodeReadable(path=path), *([says] if says else [])]
     assert list(translate([Missing(path)], NOW_MS)) == said
 

@@ -1,6 +1,6 @@
 """What is remembered of znodes on the way from a source to its sink."""
 
-from model.sources.source import Batch, SourceStatus
+from model.sources.source import FactBatch, SourceStatus
 from model.sources.zookeeper.browser import Witness
 from model.znodes.history import TOTAL_BYTES
 from model.zookeeper import Missing, Stat, Znode
@@ -12,11 +12,11 @@ class Heard:
     witness: Witness
 
     def __init__(self) -> None:
-        self.batches: list[Batch] = []
+        self.batches: list[FactBatch] = []
         self.known: list[list[bytes | None]] = []
         self.statuses: list[SourceStatus] = []
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FactBatch) -> None:
         self.batches.append(batch)
         self.known.append(values(self.witness))
 
@@ -38,8 +38,8 @@ def znode(path: str, mzxid: int, data: bytes) -> Znode:
     return Znode(path, data, Stat(1, mzxid, 1, mzxid, mzxid, 0, 0, 0, len(data), 0, 1))
 
 
-def batch(*read: Znode | Missing, listing: bool = False, fresh: bool = False) -> Batch:
-    return Batch((), 1, 77, listing=listing, fresh=fresh, read=read)
+def batch(*read: Znode | Missing, listing: bool = False, fresh: bool = False) -> FactBatch:
+    return FactBatch((), 1, 77, listing=listing, fresh=fresh, read=read)
 
 
 def test_all_is_passed_on_and_whoever_hears_of_a_change_finds_it() -> None:

@@ -7,13 +7,13 @@ import msgspec
 from model.broker.settings.catalogue import kept_alone
 from model.cluster.cluster_image import EMPTY
 from model.cluster.findings import Findings
-from model.cluster.findings.check import Kind, finding
+from model.cluster.findings.check import FindingKind, finding
 from model.cluster.image_parts import LogDir, Quorum
 from model.cluster.records import BrokerFenced, BrokerRegistered, ConfigChanged
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, text_of
 from tui.engine.cluster.brokers import broker_text, brokers_window
-from tui.engine.cluster.queries import BrokerList, BrokerText
-from tui.engine.listing import Memory
+from tui.engine.cluster.queries import BrokerList, BrokerTextQuery
+from tui.engine.listing import AnswerMemo
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
@@ -21,7 +21,7 @@ MOMENT = moment_of(small_image())
 
 def window(**asked: object) -> Window:
     query = msgspec.convert({"type": "BrokerList", **asked}, BrokerList)
-    return brokers_window(MOMENT, query, NOW_MS, Memory())
+    return brokers_window(MOMENT, query, NOW_MS, AnswerMemo())
 
 
 def test_every_broker_has_its_counts():
@@ -57,7 +57,7 @@ def test_of_disks_what_is_used_is_told_where_a_broker_told():
         LogDir("/c"),
     )
     whole = msgspec.structs.replace(small_image(), log_dirs={2: folders})
-    rows = brokers_window(moment_of(whole), BrokerList(sort="disk", reverse=True), NOW_MS, Memory()).rows
+    rows = brokers_window(moment_of(whole), BrokerList(sort="disk", reverse=True), NOW_MS, AnswerMemo()).rows
     assert [text_of(row.cells[9]) for row in rows[:2]] == ["88%", "-"] and rows[0].cells[9][0][1] == "warn"
 
 
@@ -73,7 +73,7 @@ def test_brokers_are_sorted_and_filtered_by_any_column():
 
 
 def test_what_is_known_of_a_dead_broker():
-    text = broker_text(MOMENT, BrokerText(key="5", width=76), NOW_MS, Memory()).plain
+    text = broker_text(MOMENT, BrokerTextQuery(key="5", width=76), NOW_MS, AnswerMemo()).plain
     assert "state     DOWN" in text
     assert "leads     1, of them under-replicated 1" in text
     assert "share     leads 20.0% of the partitions, should lead 33.3%" in text
@@ -84,9 +84,9 @@ def test_a_fenced_broker_is_registered_and_serves_nothing():
     endpoint = "PLAINTEXT://kfk-05:9092"
     moment = moment_of(small_image(BrokerFenced(broker=5, endpoints=(endpoint,), rack="r2")))
     query = msgspec.convert({"type": "BrokerList", "filter": "state:fenced"}, BrokerList)
-    shown = brokers_window(moment, query, NOW_MS, Memory())
+    shown = brokers_window(moment, query, NOW_MS, AnswerMemo())
     assert [text_of(row.cells[4]) for row in shown.rows] == ["fenced"] and shown.rows[0].mark == "X"
-    text = broker_text(moment, BrokerText(key="5", width=76), NOW_MS, Memory()).plain
+    text = broker_text(moment, BrokerTextQuery(key="5", width=76), NOW_MS, AnswerMemo()).plain
     assert "state     fenced" in text
     assert "why       It is registered; the controllers hear no heartbeats of it" in text
     assert f"endpoints {endpoint}" in text
@@ -94,15 +94,15 @@ def test_a_fenced_broker_is_registered_and_serves_nothing():
 
 def test_a_controlled_shutdown_is_told_where_it_is_known():
     stopping = BrokerRegistered(broker=6, fenced=False, in_controlled_shutdown=True)
-    query = BrokerText(key="6", width=76)
+    query = BrokerTextQuery(key="6", width=76)
     assert (
         "state     up, in controlled shutdown"
-        in broker_text(moment_of(small_image(stopping)), query, NOW_MS, Memory()).plain
+        in broker_text(moment_of(small_image(stopping)), query, NOW_MS, AnswerMemo()).plain
     )
 
 
 def test_what_is_known_of_the_controller():
-    text = broker_text(MOMENT, BrokerText(key="4", width=76), NOW_MS, Memory()).plain
+    text = broker_text(MOMENT, BrokerTextQuery(key="4", width=76), NOW_MS, AnswerMemo()).plain
     assert "state     controller" in text
     assert "endpoints PLAINTEXT://kfk-04:9092" in text
     assert "since     2023-11-10 22:13:20Z, 4d ago" in text
@@ -110,12 +110,12 @@ def test_what_is_known_of_the_controller():
 
 def test_what_two_findings_ask_for_is_said_once():
     twice = [
-        finding(Kind(name, "warn", "OTHER"), "broker 4", name, "why", "Plan a rebalance.")
+        finding(FindingKind(name, "warn", "OTHER"), "broker 4", name, "why", "Plan a rebalance.")
         for name in ("leaders", "held")
     ]
-    other = finding(Kind("other", "warn", "OTHER"), "broker 4", "else", "why", "Look at it.")
+    other = finding(FindingKind("other", "warn", "OTHER"), "broker 4", "else", "why", "Look at it.")
     moment = replace(MOMENT, findings=Findings((*twice, other)))
-    text = broker_text(moment, BrokerText(key="4", width=76), NOW_MS, Memory()).plain
+    text = broker_text(moment, BrokerTextQuery(key="4", width=76), NOW_MS, AnswerMemo()).plain
     assert text.split("\n")[-7:] == [
         "",
         "warn      leaders",
@@ -128,23 +128,23 @@ def test_what_two_findings_ask_for_is_said_once():
 
 
 def test_a_broker_that_is_not_there():
-    answer = broker_text(MOMENT, BrokerText(key="77"), NOW_MS, Memory())
+    answer = broker_text(MOMENT, BrokerTextQuery(key="77"), NOW_MS, AnswerMemo())
     assert answer.plain == "there is no such broker (any more)"
 
 
 def test_a_cluster_without_brokers():
-    shown = brokers_window(moment_of(EMPTY), BrokerList(), NOW_MS, Memory())
+    shown = brokers_window(moment_of(EMPTY), BrokerList(), NOW_MS, AnswerMemo())
     assert (shown.total, shown.note) == (0, "no broker is registered, and no topic names one")
 
 
 def test_a_broker_that_only_old_metadata_names_is_unconfirmed_from_then_on() -> None:
-    query, memory = BrokerList(), Memory()
+    query, memory = BrokerList(), AnswerMemo()
     known = msgspec.structs.replace(small_image(), quorum=Quorum(4, 3, 9))
     brokers_window(moment_of(known), query, NOW_MS, memory)
     lost = msgspec.structs.replace(known, quorum=Quorum(-1, 3, 9, unconfirmed=(2,)))
     row = brokers_window(moment_of(lost), query, NOW_MS, memory).rows[1]
     assert (row.mark, text_of(row.cells[0]), text_of(row.cells[4])) == ("?", "2", "unconfirmed")
-    text = broker_text(moment_of(lost), BrokerText(key="2", width=200), NOW_MS, Memory()).plain
+    text = broker_text(moment_of(lost), BrokerTextQuery(key="2", width=200), NOW_MS, AnswerMemo()).plain
     assert "Only old metadata names it" in text
 
 
@@ -153,7 +153,9 @@ def test_a_broker_tells_what_is_set_on_it_and_a_sandbox_what_is_kept_alone() -> 
         ConfigChanged(entity="brokers/1", config={"num.io.threads": "5"}),
         ConfigChanged(entity="brokers/<default>", config={"log.retention.ms": "7", "listeners": "PLAINTEXT://:1"}),
     )
-    said = broker_text(moment_of(image), BrokerText(key="1", width=120), NOW_MS, Memory(), kept=kept_alone).plain
+    said = broker_text(
+        moment_of(image), BrokerTextQuery(key="1", width=120), NOW_MS, AnswerMemo(), kept=kept_alone
+    ).plain
     assert "num.io.threads=5" in said and "listeners=PLAINTEXT://:1 log.retention.ms=7" in said
     for name in ("num.io.threads", "listeners"):
         assert f"{name}: the sandbox's brokers keep it and do not obey it" in said

@@ -21,13 +21,13 @@ from model.cluster.records import (
     ZnodeUnreadable,
 )
 from model.sources.feed import Moment
-from model.sources.source import Cost
+from model.sources.source import FollowingCost
 from model.zookeeper import Missing, Stat, Unread, Znode
 from tests.tui.data.asked import ENTRIES, text_query
 from tests.tui.data.small_cluster import DAY_MS, NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.controller import admin_work_window, states_text, znodes_behind
 from tui.engine.cluster.queries import AdminWorkList, StatesText
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 
 MOMENT = moment_of(small_image())
 
@@ -39,12 +39,12 @@ def znode(path: str, data: str, *, version: int = 0, owner: int = 0, czxid: int 
 def told(*znodes: Znode | Unread, about: str = "controller", key: str = "", moment: Moment = MOMENT) -> str:
     query = text_query(about, key=key, width=76)
     page = ENTRIES[type(query)].page
-    return page(moment, query, NOW_MS, Memory(), {one.path: one for one in znodes}).plain
+    return page(moment, query, NOW_MS, AnswerMemo(), {one.path: one for one in znodes}).plain
 
 
 def held(moment: Moment) -> list[list[str]]:
     """The table of states, word by word."""
-    plain = states_text(moment, StatesText(width=76), NOW_MS, Memory()).plain
+    plain = states_text(moment, StatesText(width=76), NOW_MS, AnswerMemo()).plain
     return [line.split() for line in plain.split("\n")[1:8]]
 
 
@@ -60,7 +60,7 @@ def test_the_controller_of_a_snapshot():
 
 
 def test_what_kdrill_costs_zookeeper():
-    cost = Cost(12.5, 3_100, 800, 2, 20_003, 1.4, is_holding_back=True)
+    cost = FollowingCost(12.5, 3_100, 800, 2, 20_003, 1.4, is_holding_back=True)
     moment = replace(MOMENT, status=msgspec.structs.replace(MOMENT.status, cost=cost))
     assert told(moment=moment).split("\n")[-4:] == [
         "kdrill    asks ZooKeeper 12.5 times a second, 20,003 watches",
@@ -187,7 +187,7 @@ def test_the_quorum_says_where_voters_listen_and_which_directory_has_their_log()
     voters = (QuorumReplica(7, directory_id="d-7", endpoints=("C://c7:1", "D://c7:2")), QuorumReplica(8))
     described = QuorumDescribed(quorum=Quorum(7, 3, voters=voters))
     moment = moment_of(small_image(GenerationRecognised(generation="kraft"), described))
-    lines = states_text(moment, StatesText(width=76), NOW_MS, Memory()).plain.splitlines()
+    lines = states_text(moment, StatesText(width=76), NOW_MS, AnswerMemo()).plain.splitlines()
     assert [line for line in lines if line.startswith("voter")] == [
         "voters    7, 8",
         "voter 7   C://c7:1, D://c7:2, directory d-7",
@@ -195,7 +195,7 @@ def test_the_quorum_says_where_voters_listen_and_which_directory_has_their_log()
 
 
 def test_states_are_counted_once_for_an_image():
-    memory, query = Memory(), StatesText(width=76)
+    memory, query = AnswerMemo(), StatesText(width=76)
     states_text(MOMENT, query, NOW_MS, memory)
     assert memory.recall("held states", _made_from(MOMENT), lambda: None) is not None
     assert "Worked out from the znodes" in states_text(MOMENT, query, NOW_MS, memory).plain
@@ -211,7 +211,7 @@ def test_work_that_is_not_done():
             TopicDeletionRequested(topic="payments"),
         )
     )
-    memory = Memory()
+    memory = AnswerMemo()
     shown = admin_work_window(moment, AdminWorkList(), NOW_MS, memory)
     assert rows_of(shown) == [
         "! | reassign | orders-3 | 4,5,6 | broker 5 (down) to be in the ISR",
@@ -229,7 +229,7 @@ def test_work_that_is_not_done():
 
 
 def test_no_work():
-    shown = admin_work_window(moment_of(EMPTY), AdminWorkList(), NOW_MS, Memory())
+    shown = admin_work_window(moment_of(EMPTY), AdminWorkList(), NOW_MS, AnswerMemo())
     assert (shown.total, shown.note) == (0, "No pending controller work")
 
 

@@ -9,13 +9,13 @@ from tui.engine.cluster.briefs import WORDS, brief, shortened
 from tui.engine.cluster.findings import finding_text, findings_window
 from tui.engine.cluster.overview import header_facts
 from tui.engine.cluster.queries import FindingList, FindingText
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 
 MOMENT = moment_of(small_image())
 
 
 def test_the_worst_comes_first():
-    shown = findings_window(MOMENT, FindingList(), NOW_MS, Memory())
+    shown = findings_window(MOMENT, FindingList(), NOW_MS, AnswerMemo())
     marks = [row.mark for row in shown.rows]
     assert marks == sorted(marks, key=["X", "!", ""].index)
     assert rows_of(shown)[0] == "X | OFFLINE | payments:3,7 | 2/3 | no live replica in sync: b5 down | 33s"
@@ -42,7 +42,7 @@ def test_a_name_that_is_no_broker_is_not_shortened():
 
 
 def test_keys_tell_findings_of_one_kind_about_one_subject_apart():
-    keys = keys_of(findings_window(MOMENT, FindingList(), NOW_MS, Memory()))
+    keys = keys_of(findings_window(MOMENT, FindingList(), NOW_MS, AnswerMemo()))
     assert len(set(keys)) == len(keys)
     assert {"unowned-partition/group billing", "unowned-partition/group billing/2"} <= set(keys)
 

@@ -19,7 +19,7 @@ from tests.tui.data.small_cluster import NOW_MS
 from tui.engine.analysis_service import AnalysisService
 from tui.engine.forecast import ForecastSoFar, Scale
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Memory, loaded, shown
+from tui.engine.listing import AnswerMemo, loaded, shown
 from tui.engine.messages import STOPPABLE, TextAnswer
 from tui.engine.palette import drawn, heat
 from tui.engine.questions import ForecastQuestion
@@ -45,14 +45,14 @@ async def played(image: ClusterImage, histories: int = 1_000, **changes: Any) ->
 
 def listed(look: AnalysisAnswer, name: str, **fields: Any) -> Window:
     query = list_query(name, question=look.question, **{"width": 200, "count": 500, **fields})
-    answer = shown(loaded(ENTRIES[type(query)].page), look, query, NOW_MS, Memory())
+    answer = shown(loaded(ENTRIES[type(query)].page), look, query, NOW_MS, AnswerMemo())
     assert isinstance(answer, Window)
     return answer
 
 
 def told(look: AnalysisAnswer, key: str = "") -> str:
     query = text_query("forecast", key=key, question=look.question, width=120)
-    answer = shown(loaded(ENTRIES[type(query)].page), look, query, NOW_MS, Memory())
+    answer = shown(loaded(ENTRIES[type(query)].page), look, query, NOW_MS, AnswerMemo())
     assert isinstance(answer, TextAnswer)
     return " ".join(answer.plain.split())
 

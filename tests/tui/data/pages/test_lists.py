@@ -8,7 +8,7 @@ from model.cluster.cluster_image import EMPTY, ClusterImage
 from tests.model.cluster.strategies import images
 from tests.tui.data.asked import MOMENT_LISTS, MOMENT_TEXTS, list_query, rows_shown, text_query, text_shown
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import ListQuery
 
 TITLES = ("topic", "state", "age", "leader", "isr", "lag", "idle", "severity", "subject", "under", "id", "made up")
@@ -31,7 +31,7 @@ queries = st.builds(
 
 @given(images, st.lists(queries, max_size=6))
 def test_a_window_is_right_in_itself(image: ClusterImage, asked: list[ListQuery]):
-    memory, moment = Memory(), moment_of(image, *changes_between(EMPTY, image))
+    memory, moment = AnswerMemo(), moment_of(image, *changes_between(EMPTY, image))
     for query in asked:
         window = rows_shown(moment, query, NOW_MS, memory)
         assert window.first >= 0
@@ -50,7 +50,7 @@ def test_a_text_is_there_for_anything(image: ClusterImage, about: str, key: str)
 
 
 def test_sorting_by_each_column_that_says_it_can_be_sorted():
-    memory, moment = Memory(), moment_of(small_image())
+    memory, moment = AnswerMemo(), moment_of(small_image())
     for name in MOMENT_LISTS:
         for view in ("list", "table", "graph", ""):
             columns = rows_shown(moment, list_query(name, scope="billing", view=view), NOW_MS, memory).columns

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
-from model.cluster.records import PartitionStatesWritten, Record, TopicAssigned
+from model.cluster.records import ClusterRecord, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.asked import rows_shown, text_query, text_shown
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
-from tui.engine.listing import Memory
-from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of, worst_cells
+from tui.engine.listing import AnswerMemo
+from tui.engine.partitions.counts import SIGNS, CountedPartitions, SignCounts, counted_of, worst_cells
 from tui.engine.partitions.rows import signs_of
 from tui.engine.partitions.table import partition_table
 from tui.engine.queries import PartitionList, PartitionPicture
@@ -21,7 +21,7 @@ from tui.engine.rows import Window
 MOMENT = moment_of(small_image())
 
 
-def window(view: str, lists: Memory | None = None, **asked: object) -> Window:
+def window(view: str, lists: AnswerMemo | None = None, **asked: object) -> Window:
     query = msgspec.convert({"type": "PartitionList", "view": view, **asked}, PartitionList)
     return rows_shown(MOMENT, query, NOW_MS, lists)
 
@@ -91,7 +91,7 @@ def test_racks_sum_their_brokers_up_and_show_the_worst_of_each():
 
 
 def test_a_filter_says_which_partitions_are_counted():
-    lists = Memory()
+    lists = AnswerMemo()
     shown = window("topics", lists, filter="broker:1", width=100)
     assert rows_of(shown) == [
         "~ | orders | o 1 L 1 o 1 .   .   . | 1 | ~ prefer",
@@ -105,7 +105,7 @@ def test_a_filter_says_which_partitions_are_counted():
 
 
 def test_a_bad_filter_is_told_and_the_rows_of_the_last_good_one_stay():
-    lists = Memory()
+    lists = AnswerMemo()
     window("topics", lists, filter="topic:orders")
     shown = window("topics", lists, filter="epoch:many")
     assert keys_of(shown) == ["orders"]
@@ -130,13 +130,13 @@ def test_the_place_is_found_again_at_every_distance():
 
 
 def test_the_same_partitions_are_counted_once():
-    lists = Memory()
+    lists = AnswerMemo()
     first = _counted(lists)
     rows_shown(MOMENT, PartitionList(view="brokers", filter="broker:1", sort="out"), NOW_MS, lists)
     assert _counted(lists) is first
 
 
-def _counted(lists: Memory) -> Counted:
+def _counted(lists: AnswerMemo) -> CountedPartitions:
     return counted_of(MOMENT, PartitionList(filter="broker:1"), NOW_MS, lists)[0]
 
 
@@ -147,7 +147,7 @@ MEMBERS = st.lists(BROKERS, max_size=4, unique=True).map(tuple)
 @st.composite
 def images(draw: st.DrawFn) -> ClusterImage:
     """Clusters that contradict themselves: strangers in the ISR, leaders that are no replicas, dead brokers."""
-    records: list[Record] = []
+    records: list[ClusterRecord] = []
     for topic in ("a", "b"):
         replicas = {number: draw(MEMBERS.filter(bool)) for number in range(draw(st.integers(0, 3)))}
         adding = {number: brokers[-1:] for number, brokers in replicas.items() if draw(st.booleans())}

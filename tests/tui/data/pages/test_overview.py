@@ -18,11 +18,11 @@ from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, small_image, text_of
 from tui.engine.cluster.findings import Alerts, findings_window
-from tui.engine.cluster.gauges import NOTHING_RECENT, RECENT, SAMPLE_MS, Counts, Gauges, Recent
+from tui.engine.cluster.gauges import NOTHING_RECENT, RECENT, SAMPLE_MS, Gauges, HealthCounts, Recent
 from tui.engine.cluster.overview import GAP, abbreviated, header_facts, overview_picture
 from tui.engine.cluster.queries import FindingList, OverviewPicture
 from tui.engine.glyphs import condensed
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.messages import TextAnswer
 from tui.engine.text import cells
 
@@ -30,7 +30,7 @@ MOMENT = moment_of(small_image())
 
 
 def tiles(moment: Moment = MOMENT, width: int = 150, height: int = 4, recent: Recent = NOTHING_RECENT) -> TextAnswer:
-    return overview_picture(moment, OverviewPicture(width=width, height=height), NOW_MS, Memory(), recent)
+    return overview_picture(moment, OverviewPicture(width=width, height=height), NOW_MS, AnswerMemo(), recent)
 
 
 def lines_of(answer: TextAnswer) -> list[str]:
@@ -41,7 +41,7 @@ def recently(*offline: int) -> Recent:
     """So many were offline in each of the last samples."""
     gauges = Gauges()
     for place, count in enumerate(offline, 1 - len(offline)):
-        gauges = gauges.counted(NOW_MS + place * SAMPLE_MS, MOMENT.image, Counts(offline=count))
+        gauges = gauges.counted(NOW_MS + place * SAMPLE_MS, MOMENT.image, HealthCounts(offline=count))
     return gauges.at(NOW_MS)
 
 
@@ -119,7 +119,7 @@ def test_while_a_cluster_loads_nothing_is_judged() -> None:
         image = ClusterDelta(image).replay_all([record]).apply(provenance)
         moment = Moment(1, image, find(image), (), SourceStatus("loading", done=1, total=2))
         alerts.take(moment)
-        shown = findings_window(moment, FindingList(), NOW_MS, Memory())
+        shown = findings_window(moment, FindingList(), NOW_MS, AnswerMemo())
         assert (keys_of(shown), shown.note) == ([], "still loading: findings come once everything was read")
         facts, lines = header_facts(moment), lines_of(tiles(moment))
         assert (facts.errors, facts.warnings, facts.offline, facts.under_replicated) == (0, 0, 0, 0)

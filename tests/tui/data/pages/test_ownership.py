@@ -10,13 +10,13 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Member, Rebalance
 from model.cluster.records import (
+    ClusterRecord,
     GroupDescribed,
     GroupOffsetsFetched,
     GroupRebalancesSeen,
     GroupSeen,
     MemberLeft,
     PartitionStatesWritten,
-    Record,
     TopicAssigned,
 )
 from model.sources.feed import Moment
@@ -25,7 +25,7 @@ from tui.app.panes.frames import EDGE
 from tui.app.widgets.drawing import EDGES, lay_out
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_of, ownership_window
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.queries import GroupList, GroupText, OwnershipList
 from tui.engine.rows import Window
 
@@ -34,11 +34,11 @@ MOMENT = moment_of(small_image(GroupSeen(group="audit")), ends={TopicPartition("
 
 def window(**asked: object) -> Window:
     query = msgspec.convert({"type": "OwnershipList", "scope": "billing", **asked}, OwnershipList)
-    return ownership_window(MOMENT, query, NOW_MS, Memory())
+    return ownership_window(MOMENT, query, NOW_MS, AnswerMemo())
 
 
 def test_the_groups_and_what_is_the_matter_with_them():
-    shown = groups_window(MOMENT, GroupList(), NOW_MS, Memory())
+    shown = groups_window(MOMENT, GroupList(), NOW_MS, AnswerMemo())
     assert [column.title for column in shown.columns] == [
         "group", "state", "unowned", "idle", "lag", "", "owned", "", "threads", "", "members", "topics", "kind",
     ]  # fmt: skip
@@ -60,14 +60,14 @@ class Counted(NamedTuple):
 
 def test_the_lag_of_ten_minutes_stands_behind_the_lag_where_it_was_counted():
     rising = Counted("billing", (*[nan] * 30, *map(float, range(30))))
-    shown = groups_window(MOMENT, GroupList(), NOW_MS, Memory(), recent=rising)
+    shown = groups_window(MOMENT, GroupList(), NOW_MS, AnswerMemo(), recent=rising)
     assert [column.title for column in shown.columns][4:8] == ["lag", "", "10 min", "owned"]
     sparks = [row.cells[6][0][0] for row in shown.rows]
     assert sparks == [" " * 20, " " * 10 + "▂▂▂▃▄▅▆▆▇█"]
 
 
 def test_a_state_is_whole_in_80_cells_beside_the_lag_of_ten_minutes():
-    columns = groups_window(MOMENT, GroupList(), NOW_MS, Memory(), recent=Counted("billing", (1.0,))).columns
+    columns = groups_window(MOMENT, GroupList(), NOW_MS, AnswerMemo(), recent=Counted("billing", (1.0,))).columns
     layout = lay_out(
         columns, 80 - EDGES - EDGE, needs=[15, len("rebalancing"), *(column.width for column in columns[2:])]
     )
@@ -97,10 +97,10 @@ def test_a_group_that_is_not_there():
 
 
 def test_the_graph_is_made_anew_only_when_the_group_or_its_partitions_change():
-    memory = Memory()
+    memory = AnswerMemo()
     first = ownership_of(MOMENT, "billing", memory)
 
-    def after(*records: Record) -> object:
+    def after(*records: ClusterRecord) -> object:
         image = ClusterDelta(MOMENT.image).replay_all(records).apply(MOMENT.image.provenance)
         return ownership_of(replace(MOMENT, image=image), "billing", memory)
 
@@ -111,7 +111,7 @@ def test_the_graph_is_made_anew_only_when_the_group_or_its_partitions_change():
 
 
 def test_what_is_known_of_a_group():
-    text = group_text(MOMENT, GroupText(key="billing", width=100), NOW_MS, Memory()).plain
+    text = group_text(MOMENT, GroupText(key="billing", width=100), NOW_MS, AnswerMemo()).plain
     assert "threads   3 in 2 consumers, 1 of them idle" in text
     assert "partitions 4 owned, 2 owned by nobody" in text
     assert "c1        billing-a-77  static  orders x2, payments x1" in text
@@ -140,18 +140,18 @@ def classic() -> Moment:
 
 
 def test_groups_of_both_kinds_and_of_one_name_stand_side_by_side():
-    shown = groups_window(classic(), GroupList(), NOW_MS, Memory())
+    shown = groups_window(classic(), GroupList(), NOW_MS, AnswerMemo())
     assert rows_of(shown) == [
         "X | billing |  | 2 | 1 | 0 |  | 4 | █████▍░░ | 3 | █████▍░░ | 2 | 2 | zookeeper",
         "  | billing (classic) | Stable | 0 | 0 | 10 | ████████ | 3 | ████████ | 2 | ████████ | 2 | 1 | classic",
     ]
     graph = OwnershipList(scope="billing (classic)", view="graph", key="c1-0000", count=20, width=100)
-    rows = rows_of(ownership_window(classic(), graph, NOW_MS, Memory()))
+    rows = rows_of(ownership_window(classic(), graph, NOW_MS, AnswerMemo()))
     assert " ".join(rows[0].split()) == "| c1 c1-0000 | 2 | 10 | ━┳━━━━━━━━━━━━ | orders 2 | 10"
 
 
 def test_a_classic_groups_text_has_its_past_and_every_partition():
-    text = group_text(classic(), GroupText(key="billing (classic)", width=100), NOW_MS, Memory()).plain
+    text = group_text(classic(), GroupText(key="billing (classic)", width=100), NOW_MS, AnswerMemo()).plain
     for expected in (
         "coordinated by b4",
         "Stable, generation 4",

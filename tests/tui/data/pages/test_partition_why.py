@@ -22,7 +22,7 @@ from model.cluster.records import (
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, moment_of, small_image, state
 from tui.engine.partitions.reasons import partition_text, reasons
 from tui.engine.partitions.table import partition_table
-from tui.engine.queries import PartitionText
+from tui.engine.queries import PartitionTextQuery
 
 UNASSIGNED = directory_number("AAAAAAAAAAAAAAAAAAAAAQ")
 
@@ -43,7 +43,7 @@ def test_the_pane_below_the_map():
     change = Change("partition-offline", "payments-3", "leader 5 -> none", "error", WRITTEN_MS)
     other = Change("broker-lost", "broker 5", "gone", "error", WRITTEN_MS)
     moment = moment_of(small_image(), other, change)
-    answer = partition_text(moment, PartitionText(key="payments-3", width=76), NOW_MS)
+    answer = partition_text(moment, PartitionTextQuery(key="payments-3", width=76), NOW_MS)
     assert answer.title == "payments-3"
     assert answer.plain.splitlines() == [
         "state     X OFFLINE   leader none   isr 5",
@@ -70,25 +70,25 @@ def test_a_kraft_cluster_tells_where_on_a_broker_s_disks_a_replica_is() -> None:
         PartitionStatesWritten(topic="kept", states=(written,)),
         LogDirsDescribed(broker=1, folders=(LogDir("/data/a"), LogDir("/data/b", sizes={name: 7}))),
     )
-    told = partition_text(moment_of(image), PartitionText(key="kept-0", width=120), NOW_MS).plain
+    told = partition_text(moment_of(image), PartitionTextQuery(key="kept-0", width=120), NOW_MS).plain
     assert f"folders   b1 /data/b {ids[0]}, b2 {ids[1]}, b3 unassigned, b4 not registered" in told
 
 
 def test_the_history_is_in_the_order_of_its_times():
     told = [Change("isr-shrunk", "payments-3", f"{ms}", "info", WRITTEN_MS + ms) for ms in (5, 9, 7)]
-    answer = partition_text(moment_of(small_image(), *told), PartitionText(key="payments-3"), NOW_MS)
+    answer = partition_text(moment_of(small_image(), *told), PartitionTextQuery(key="payments-3"), NOW_MS)
     assert [line.split()[-1] for line in answer.plain.splitlines()[-3:]] == ["9", "7", "5"]
 
 
 def test_lines_fit_the_width():
-    answer = partition_text(moment_of(small_image()), PartitionText(key="payments-7", width=50), NOW_MS)
+    answer = partition_text(moment_of(small_image()), PartitionTextQuery(key="payments-7", width=50), NOW_MS)
     wrapped = [line for line in answer.plain.splitlines() if not line.startswith(("znode", "state"))]
     assert max(map(len, wrapped)) <= 50
 
 
 @pytest.mark.parametrize("key", ["", "payments-4", "gone-0", "odd"])
 def test_a_partition_that_is_not_there(key: str):
-    answer = partition_text(moment_of(small_image()), PartitionText(key=key), NOW_MS)
+    answer = partition_text(moment_of(small_image()), PartitionTextQuery(key=key), NOW_MS)
     assert answer.plain == ("there is no such partition (any more)" if key else "")
 
 
@@ -148,7 +148,7 @@ def test_a_fenced_broker_is_not_called_unregistered():
 
 def test_eligible_leader_replicas_are_told_where_they_are_known():
     def facts(state: PartitionState) -> list[str]:
-        query = PartitionText(key="odd-0", width=76)
+        query = PartitionTextQuery(key="odd-0", width=76)
         shown = partition_text(moment_of(odd((5, 1), state)), query, NOW_MS).plain
         return [line for line in shown.splitlines() if line.startswith("elr")]
 
@@ -189,5 +189,5 @@ def test_a_topic_that_is_being_deleted():
 )
 def test_whether_an_unclean_election_may_happen(entity: str, value: str, says: str):
     image = small_image(ConfigChanged(entity=entity, config={"unclean.leader.election.enable": value}))
-    answer = partition_text(moment_of(image), PartitionText(key="orders-2"), NOW_MS)
+    answer = partition_text(moment_of(image), PartitionTextQuery(key="orders-2"), NOW_MS)
     assert f"unclean election {says}" in answer.plain

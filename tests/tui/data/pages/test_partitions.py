@@ -11,7 +11,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.partitions.counts import partitions_picture
 from tui.engine.partitions.rows import CELLS, EDGES, STATE_WIDTH, forms, in_form, partitions_window
 from tui.engine.queries import PartitionList, PartitionPicture
@@ -20,9 +20,9 @@ from tui.engine.rows import Line, Span, Window
 MOMENT = moment_of(small_image())
 
 
-def window(memory: Memory | None = None, **asked: object) -> Window:
+def window(memory: AnswerMemo | None = None, **asked: object) -> Window:
     query = msgspec.convert({"type": "PartitionList", **asked}, PartitionList)
-    return partitions_window(MOMENT, query, NOW_MS, memory or Memory())
+    return partitions_window(MOMENT, query, NOW_MS, memory or AnswerMemo())
 
 
 def test_the_map_has_a_sign_for_each_broker():
@@ -86,7 +86,7 @@ def test_eligible_leader_replicas_are_a_column_where_there_are_any():
 
     def shown(**asked: object) -> Window:
         query = msgspec.convert({"type": "PartitionList", **asked}, PartitionList)
-        return partitions_window(moment_of(image), query, NOW_MS, Memory())
+        return partitions_window(moment_of(image), query, NOW_MS, AnswerMemo())
 
     list_ = shown(view="list")
     assert [column.title for column in list_.columns][:5] == ["partition", "leader", "replicas", "isr", "elr"]
@@ -114,7 +114,7 @@ def with_brokers(ids: Collection[int], width: int) -> Window:
     topic = TopicAssigned(topic="t", replicas={0: (min(ids),)})
     records = (*(BrokerRegistered(broker=broker) for broker in ids), topic)
     image = ClusterDelta(EMPTY).replay_all(records).apply(EMPTY.provenance)
-    return partitions_window(moment_of(image), PartitionList(width=width), NOW_MS, Memory())
+    return partitions_window(moment_of(image), PartitionList(width=width), NOW_MS, AnswerMemo())
 
 
 def test_wide_ids_are_seen_by_their_last_digits_under_what_they_share():
@@ -180,7 +180,7 @@ def test_the_cursor_is_where_its_row_is_now():
 
 
 def test_a_bad_filter_leaves_the_rows_of_the_last_good_one():
-    memory = Memory()
+    memory = AnswerMemo()
     assert keys_of(window(memory, filter="state:offline")) == ["payments-3", "payments-7"]
     bad = window(memory, filter="state:offline re:(")
     assert keys_of(bad) == ["payments-3", "payments-7"]
@@ -192,7 +192,7 @@ def test_a_stranger_in_the_isr_and_a_dead_leader_are_seen():
         TopicAssigned(topic="odd", replicas={0: (1, 2), 1: (5, 1)}),
         PartitionStatesWritten(topic="odd", states=(state(0, 1, (1, 3), 1), state(1, 5, (5, 1), 1))),
     )
-    shown = partitions_window(moment_of(image), PartitionList(filter="odd"), NOW_MS, Memory())
+    shown = partitions_window(moment_of(image), PartitionList(filter="odd"), NOW_MS, AnswerMemo())
     assert rows_of(shown) == [
         "! | odd-0 | L  -  ?  .  .  . | 1 | 1,3 | e1 | 33s | ! under",
         "X | odd-1 | o  .  .  .  X  . | X 5 | 5,1 | e1 | 33s | X OFFLINE",
@@ -200,7 +200,7 @@ def test_a_stranger_in_the_isr_and_a_dead_leader_are_seen():
 
 
 def test_without_topics_it_says_so():
-    shown = partitions_window(moment_of(EMPTY), PartitionList(), NOW_MS, Memory())
+    shown = partitions_window(moment_of(EMPTY), PartitionList(), NOW_MS, AnswerMemo())
     assert (shown.total, shown.note) == (0, "there are no topics")
 
 
@@ -215,7 +215,7 @@ def test_two_hundred_thousand_partitions_are_sorted_filtered_and_found():
         )
         records += [TopicAssigned(topic=name, replicas=replicas), PartitionStatesWritten(topic=name, states=states)]
     moment = moment_of(small_image(*records))
-    memory = Memory()
+    memory = AnswerMemo()
 
     def asked(**query: object) -> Window:
         whole = msgspec.convert({"type": "PartitionList", "count": 3, **query}, PartitionList)

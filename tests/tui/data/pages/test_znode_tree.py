@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.sources.zookeeper.browser import join, natural
 from tui.engine.cluster.znode_tree import Place, places, row_of, tree_of
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 
 NAMES = st.sampled_from(["0", "2", "10", "010", "a", "B", "a-1", "topics"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map(lambda names: "/" + "/".join(names))
@@ -38,7 +38,7 @@ def walked(path: str, depth: int, tree: Mapping[str, Sequence[str]], opened: set
 def test_rows_and_their_numbers_are_those_of_a_walk(paths: set[str], opened: set[str], text: str) -> None:
     tree = folders(paths)
     expected = [place for place in walked("/", 0, tree, opened) if text in place[0].lower()]
-    memory = Memory()
+    memory = AnswerMemo()
     tree_of(opened, "other", tree.__getitem__, memory)
     branch = tree_of(opened, text, tree.__getitem__, memory)
     assert (branch.rows, branch.total) == (len(expected), len([*walked("/", 0, tree, opened)]))
@@ -57,7 +57,7 @@ def test_a_million_names_are_not_gone_through_for_a_page() -> None:
         asked.append(path)
         return ("archive", "brokers") if path == "/" else names
 
-    branch = tree_of({"/archive"}, "", children, Memory())
+    branch = tree_of({"/archive"}, "", children, AnswerMemo())
     assert branch.names == ("archive", "brokers") and branch.rows == 1_000_002
     assert [*places(branch, range(999_999, 1_000_004), 1)] == [
         ("/archive/entry-0999997", 2),

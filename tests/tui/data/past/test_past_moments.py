@@ -11,11 +11,11 @@ import pytest
 from model.cluster.change import Change
 from model.cluster.cluster_image import records_of
 from model.cluster.ids import TopicPartition
-from model.cluster.records import BrokerLost, OffsetCommitted, PartitionStatesWritten, Record
+from model.cluster.records import BrokerLost, ClusterRecord, OffsetCommitted, PartitionStatesWritten
 from model.cluster.snapshot_file import read_snapshot
-from model.sources.source import Batch, Sink, SourceStatus
+from model.sources.source import FactBatch, Sink, SourceStatus
 from model.sources.timeline import Timeline
-from model.sources.timeline_window import Window
+from model.sources.timeline_window import TimelineWindow
 from tests.harness.near_link import NearLink
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import life, record
@@ -24,7 +24,7 @@ from tui.engine.cluster.queries import BrokerList, EventList, FindingList
 from tui.engine.history.past_service import PastService
 from tui.engine.history.queries import ComparisonText, PastEventList, PastEventText, SaveSnapshot
 from tui.engine.messages import Opening, TimeAnswer, TimeQuery
-from tui.engine.queries import PartitionList, PartitionText
+from tui.engine.queries import PartitionList, PartitionTextQuery
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
 
@@ -44,9 +44,9 @@ class Story:
     def close(self) -> None:
         """Nothing is open."""
 
-    def tell(self, after_ms: int, *records: Record, listing: bool = False) -> None:
+    def tell(self, after_ms: int, *records: ClusterRecord, listing: bool = False) -> None:
         self._zxid += 1
-        self.sink.take(Batch(records, self._zxid, WRITTEN_MS + after_ms, listing=listing))
+        self.sink.take(FactBatch(records, self._zxid, WRITTEN_MS + after_ms, listing=listing))
 
     def go_on(self) -> None:
         """Four moments."""
@@ -90,7 +90,7 @@ async def test_every_page_answers_from_the_moment_asked_for() -> None:
         async def seen(at: int) -> tuple[list[str], int, str, list[str]]:
             brokers = await link.rows(BrokerList(at=at))
             events = await link.rows(EventList(at=at, filter="!nothing"))
-            why = await link.text(PartitionText(key="orders-2", at=at, width=100))
+            why = await link.text(PartitionTextQuery(key="orders-2", at=at, width=100))
             found = await link.rows(FindingList(at=at))
             return [row.key for row in brokers.rows if row.mark == "X"], events.total, why.plain, keys_of(found)
 
@@ -139,7 +139,7 @@ async def test_an_event_leads_to_its_moment() -> None:
         assert "back to 2023-11-14 22:13:20.000 UTC, 11 s" in text and "4 of at most 10,000, 2 marks" in text
         gone = await went(link, TimeQuery("event", "1/2/3"))
         assert (gone.seq, gone.said) == (0, "the timeline does not reach back to this event")
-        story.sink.take(Batch((), 0x200, WRITTEN_MS + 12_000))
+        story.sink.take(FactBatch((), 0x200, WRITTEN_MS + 12_000))
         assert (await went(link, TimeQuery("event", key))).seq == lost.seq
 
 
@@ -213,7 +213,7 @@ async def test_a_moment_that_leaves_the_timeline_while_it_is_looked_at_stays_as_
         service = link._service  # pyright: ignore[reportPrivateUsage]
         live = service.moment
         desk = PastService()
-        desk.window = Window(Timeline(most_moments=1), is_first=True, is_last=True)
+        desk.window = TimelineWindow(Timeline(most_moments=1), is_first=True, is_last=True)
         desk.take(live)
         seen, at_ms = await desk.look(live.seq, live)
         desk.take(type(live)(live.seq + 1, live.image, feed=(*live.feed, Change("leader-moved", "t-0", "3 -> 4"))))

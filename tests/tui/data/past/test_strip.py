@@ -11,7 +11,7 @@ from tui.engine.cluster.queries import COMMITTED
 from tui.engine.history.past_pages import More, event_strip, strip_of
 from tui.engine.history.past_service import PastService
 from tui.engine.history.queries import EventStrip
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 
 IMAGE = small_image()
 
@@ -50,7 +50,7 @@ async def drawn(*feed: Change, key: str = "", at: int = 0, width: int = 60, heig
     live = moment_of(IMAGE, *feed)
     past.take(live)
     query = EventStrip(key=key, at=at, width=width, height=height)
-    answer = await event_strip(past, More(live, ()), query, WRITTEN_MS + 40_000, Memory())
+    answer = await event_strip(past, More(live, ()), query, WRITTEN_MS + 40_000, AnswerMemo())
     return [text_of(each) for each in answer.lines]
 
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from model.cluster.records import (
     BrokerRegistered,
+    ClusterRecord,
     ControllerElected,
     ControllerEpochChanged,
     GenerationRecognised,
-    Record,
 )
 from model.sources.feed import Feed
-from model.sources.source import Batch
+from model.sources.source import FactBatch
 from model.sources.timeline import Timeline
-from model.sources.timeline_window import Window
+from model.sources.timeline_window import TimelineWindow
 from tui.engine.history.moments import NoSuchMoment, sought
 
 NOON_MS = 1_700_049_600_000 - 1_700_049_600_000 % 86_400_000 + 12 * 3_600_000
@@ -27,7 +27,7 @@ def timeline() -> Timeline:
     """Five moments from noon on, a minute apart, the third under a new controller."""
     line = [Timeline()]
     feed = Feed("here", lambda moment: line.append(line[-1].then(moment)))
-    steps: list[tuple[Record, ...]] = [
+    steps: list[tuple[ClusterRecord, ...]] = [
         (BrokerRegistered(broker=1), ControllerElected(broker=1), ControllerEpochChanged(epoch=7)),
         (BrokerRegistered(broker=2),),
         (ControllerElected(broker=2), ControllerEpochChanged(epoch=8)),
@@ -35,12 +35,12 @@ def timeline() -> Timeline:
         (BrokerRegistered(broker=4),),
     ]
     for number, records in enumerate(steps):
-        feed.take(Batch(records, 0x10 + number, NOON_MS + number * MINUTE_MS, listing=number == 0))
+        feed.take(FactBatch(records, 0x10 + number, NOON_MS + number * MINUTE_MS, listing=number == 0))
     return line[-1]
 
 
 LINE = timeline()
-WINDOW = Window(LINE, is_first=True, is_last=True)
+WINDOW = TimelineWindow(LINE, is_first=True, is_last=True)
 
 
 def found(text: str) -> int:
@@ -119,8 +119,8 @@ def test_of_kraft_it_is_offsets_of_the_metadata_log() -> None:
     line = [Timeline()]
     feed = Feed("here", lambda moment: line.append(line[-1].then(moment)))
     for number, records in enumerate([(GenerationRecognised(generation="kraft"),), (BrokerRegistered(broker=2),)]):
-        feed.take(Batch(records, 4711 + number, NOON_MS + number * MINUTE_MS, listing=number == 0))
-    window, here = Window(line[-1], is_first=True, is_last=True), line[-1].instants[-1]
+        feed.take(FactBatch(records, 4711 + number, NOON_MS + number * MINUTE_MS, listing=number == 0))
+    window, here = TimelineWindow(line[-1], is_first=True, is_last=True), line[-1].instants[-1]
     assert sought("offset:4711", window, here) is line[-1].instants[0]
     with pytest.raises(NoSuchMoment, match="no moment knows of offset 9000: known are 4,711 to 4,712"):
         sought("offset:9000", window, here)

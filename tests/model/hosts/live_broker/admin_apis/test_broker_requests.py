@@ -14,7 +14,7 @@ from model.controller.events_and_commands import (
     AnswerRequest,
     ControlledShutdownRequested,
     PartitionOutcome,
-    ProducerIds,
+    ProducerIdRange,
     ProducerIdsRequested,
     ProposedIsr,
     RequestReceived,
@@ -110,7 +110,7 @@ async def test_controlled_shutdown(version: int, epoch: int | None) -> None:
 
 
 async def test_allocate_producer_ids() -> None:
-    controller = Controller(AnswerRequest(NUMBER, producer_ids=ProducerIds(2000, 1000)))
+    controller = Controller(AnswerRequest(NUMBER, producer_ids=ProducerIdRange(2000, 1000)))
     async with served(BrokerRequests(controller, dict).apis) as ask:
         response = await ask(67, 0, "AllocateProducerIdsRequest", broker_id=1, broker_epoch=41)
         assert (response.producer_id_start, response.producer_id_len) == (2000, 1000)

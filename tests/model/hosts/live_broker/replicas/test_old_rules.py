@@ -11,7 +11,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.hosts.writing_session import WritingSession
-from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.hosts.zookeeper.settings import ZooKeeperSettings
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch
 from model.zookeeper import Create, GetChildren, GetData

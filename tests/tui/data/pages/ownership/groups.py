@@ -7,7 +7,7 @@ from model.cluster.image_parts import GroupImage, Member, Rebalance
 from model.cluster.records import GroupDescribed, GroupRebalancesSeen, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image, text_of
 from tui.engine.consumers.ownership import ownership_window
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.queries import OwnershipList
 from tui.engine.rows import Window
 
@@ -38,7 +38,7 @@ def readers(image: ClusterImage) -> GroupImage:
 def graph(image: ClusterImage, **asked: object) -> Window:
     """What the pane shows, with 20 rows in view."""
     query = OwnershipList(scope=GROUP, **{"view": "graph", "count": 60, "width": 100, **asked})  # pyright: ignore[reportArgumentType]
-    return ownership_window(moment_of(image), query, NOW_MS, Memory())
+    return ownership_window(moment_of(image), query, NOW_MS, AnswerMemo())
 
 
 def drawn(window: Window) -> list[str]:

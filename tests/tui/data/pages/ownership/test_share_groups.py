@@ -9,7 +9,7 @@ from model.cluster.image_parts import SHARE, GroupImage, Member
 from tests.tui.data.small_cluster import NOW_MS, moment_of, rows_of, small_image
 from tui.engine.consumers.owners import sharing_of
 from tui.engine.consumers.ownership import ownership_window
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.queries import OwnershipList
 from tui.engine.rows import Window
 
@@ -31,7 +31,7 @@ def test_each_reader_has_its_partitions() -> None:
 
 def shown(group: GroupImage, view: str) -> Window:
     image = msgspec.structs.replace(small_image(), classic_groups={group.name: group})
-    return ownership_window(moment_of(image), OwnershipList(scope=group.name, view=view), NOW_MS, Memory())
+    return ownership_window(moment_of(image), OwnershipList(scope=group.name, view=view), NOW_MS, AnswerMemo())
 
 
 def test_the_table_says_reads_where_nobody_owns() -> None:

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.analyses import analysis
-from model.analyses.drills.results import Counts, DrillParameters, DrillResult, FatalSets, HeatMap, ScenarioOutcome
+from model.analyses.drills.results import (
+    DrillParameters,
+    DrillResult,
+    FatalSets,
+    HeatMap,
+    ScenarioCounts,
+    ScenarioOutcome,
+)
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.image_arrays import arrays_of, racks_of
 from tests.tui.data.small_cluster import rows_of, small_image, text_of
@@ -18,7 +25,7 @@ from tui.engine.drill.heat import SHADES, affected, clustered, heat_cell, heat_o
 from tui.engine.drill.queries import DeathList, HeatList, ScenarioList, SweepText
 from tui.engine.drill.sweep_pages import SCENARIO_COUNTS, badness, sweep_scenarios, sweep_text, worst_deaths
 from tui.engine.jobs import AnalysisAnswer
-from tui.engine.listing import Memory
+from tui.engine.listing import AnswerMemo
 from tui.engine.palette import HEATS
 from tui.engine.questions import DeathsQuestion, SweepQuestion
 from tui.engine.rows import Window
@@ -27,8 +34,8 @@ IMAGE = small_image()
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))
 
 
-def counts(lost: int = 0, offline: int = 0, under_min: int = 0, moved: int = 0) -> Counts:
-    return Counts(
+def counts(lost: int = 0, offline: int = 0, under_min: int = 0, moved: int = 0) -> ScenarioCounts:
+    return ScenarioCounts(
         offline=offline,
         under_min_isr=under_min,
         under_replicated=20,
@@ -74,7 +81,7 @@ def look(heat: HeatMap | None, listed: int = 6) -> AnalysisAnswer:
 
 def shown(heat: HeatMap | None, width: int = 80, **asked: object) -> Window:
     query = msgspec.structs.replace(HeatList(width=width), **asked)
-    return sweep_heat(look(heat), query, 0, Memory())
+    return sweep_heat(look(heat), query, 0, AnswerMemo())
 
 
 def test_the_worst_pair_is_under_the_cursor_and_numbers_are_of_the_worst_that_happens() -> None:
@@ -117,7 +124,7 @@ def test_where_there_is_no_room_numbers_go_and_then_names(is_filled: bool) -> No
     found = msgspec.structs.replace(found, result=msgspec.structs.replace(found.result, listed=listed))
 
     def row(width: int) -> tuple[str, str]:
-        window = sweep_heat(found, HeatList(width=width, is_filled=is_filled), 0, Memory())
+        window = sweep_heat(found, HeatList(width=width, is_filled=is_filled), 0, AnswerMemo())
         assert window.across.first == 0 and len(window.columns[1].title) <= width
         return window.columns[1].title, text_of(window.rows[0].cells[1])
 
@@ -144,7 +151,7 @@ def test_of_a_pair_that_is_not_listed_the_number_alone_is_known() -> None:
 def test_without_a_heat_map_there_is_a_line() -> None:
     assert "only pairs" in shown(None).note
     waiting = msgspec.structs.replace(look(None), result=None, note="at it")
-    assert sweep_heat(waiting, HeatList(), 0, Memory()).note == "at it"
+    assert sweep_heat(waiting, HeatList(), 0, AnswerMemo()).note == "at it"
 
 
 def said(heat: HeatMap, row: str = "", column: str = "", listed: int = 6) -> str:
@@ -190,7 +197,7 @@ def test_map_and_list_have_the_same_figures_and_the_same_order() -> None:
 def test_the_worst_failures_stand_first_brokers_and_racks_alike() -> None:
     told = {(1,): counts(offline=1), (2,): counts(lost=1), (3,): counts(moved=80), (1, 4): counts(offline=2)}
     found = tuple(ScenarioOutcome(kill, "r1" if len(kill) > 1 else None, each) for kill, each in told.items())
-    listing = worst_deaths(AnalysisAnswer(DeathsQuestion(), IMAGE, found), DeathList(), 0, Memory())
+    listing = worst_deaths(AnalysisAnswer(DeathsQuestion(), IMAGE, found), DeathList(), 0, AnswerMemo())
     rows = [listing.row(place) for place in range(listing.count)]
     assert [(row.key, row.mark) for row in rows] == [("b2", "X"), ("rack r1: b1 b4", "X"), ("b1", "X"), ("b3", "")]
     affects = [column.title for column in listing.columns].index("affected")
@@ -202,7 +209,7 @@ COUNTS = st.builds(counts, *[st.integers(0, 3) | st.integers(0, 5_000)] * 4)
 
 
 @given(COUNTS, COUNTS)
-def test_what_is_worse_is_no_colder(one: Counts, other: Counts) -> None:
+def test_what_is_worse_is_no_colder(one: ScenarioCounts, other: ScenarioCounts) -> None:
     scenarios = [ScenarioOutcome((1, 2), None, each) for each in (one, other)]
     most = tuple(map(max, zip(*map(affected, scenarios), strict=True)))
     cells = [heat_cell(each, most) for each in scenarios]
