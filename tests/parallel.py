@@ -14,23 +14,23 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from tests.fast_tier import EXPRESSION
-from tests.whole_run import is_plain
 
 WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
 
 CONFORMANCE = "tests/conformance/"
-CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[(\d+\.\d+\.[\d.]+|KRaft)")
+CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[((?:KRaft )?\d+\.\d+\.[\d.]+|KRaft)")
+CLUSTERS_MOST = 2
+"""Of real Kafka at a time: their JVMs take what memory there is."""
 WAITING = (CONFORMANCE, "tests/model/hosts/", "tests/pty/", "tests/sandbox/", "tests/zookeeper/")
 """Where tests mostly wait: for sessions to end, leaders to be elected, processes to come back."""
 
 
 class BySharedParts(LoadScopeScheduling):
-    """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares.
+    """Kafka's clusters are shared by release, Sparks by tests/spark; else a file shares.
 
-    As long as there are both, half of the processes have tests that wait, and the others what computes: side by side
-    those that wait would leave the cores idle, and so they would at the end. Of real Kafka's clusters, whose JVMs take
-    what memory there is, one is there at a time, from the beginning on.
+    As long as there are both, half of the processes have tests that wait, those of real Kafka first, and the others
+    what computes: side by side those that wait would leave the cores idle, and so they would at the end.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -43,7 +43,7 @@ class BySharedParts(LoadScopeScheduling):
         preferred = sorted(self.workqueue, key=lambda scope: _rank(scope, waits))
         others = (units for other, units in self.assigned_work.items() if other is not node)
         under_way = (scope for units in others for scope, unit in units.items() if not all(unit.values()))
-        if any(scope.startswith(CONFORMANCE) for scope in under_way):
+        if sum(scope.startswith(CONFORMANCE) for scope in under_way) >= CLUSTERS_MOST:
             preferred = [scope for scope in preferred if not scope.startswith(CONFORMANCE)] or preferred
         self.workqueue.move_to_end(preferred[0], last=False)
         super()._assign_work_unit(node)
@@ -55,14 +55,14 @@ def _rank(scope: str, waits: bool) -> tuple[bool, bool]:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One for each core, and more for while others wait: sessions expire and brokers come back in their own time.
+    """One for each core, and two more for while others wait: sessions expire and brokers come back in their own time.
 
-    The fast tier waits for nothing. Two more are for a run without real Kafka, whose JVMs take what memory there is.
+    The fast tier waits for nothing.
     """
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
     is_fast = config.option.markexpr == EXPRESSION
-    return min(len(os.sched_getaffinity(0)) + (not is_fast) + is_plain(config), WORKERS_MOST)
+    return min(len(os.sched_getaffinity(0)) + 2 * (not is_fast), WORKERS_MOST)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharedParts:
