@@ -143,7 +143,7 @@ def _fetched(turn: Turn, answer: LogFetched | SnapshotFetched, address: Address)
 def _from_leader(turn: Turn, answer: LogFetched | SnapshotFetched) -> None:
     if not turn.state.is_led:
         turn.set(moved_ms=turn.now_ms)
-    turn.set(is_led=True, heard_ms=turn.now_ms, tried=frozenset(), failures=0, trouble="")
+    turn.set(is_led=True, heard_ms=turn.state.asked_ms, tried=frozenset(), failures=0, trouble="")
     try:
         if isinstance(answer, SnapshotFetched):
             _take_piece(turn, answer)

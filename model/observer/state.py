@@ -79,7 +79,7 @@ class Observer(msgspec.Struct, frozen=True):
     is_led: bool = False
     """The one at `at` answered as the leader of `epoch`."""
     heard_ms: int = 0
-    """When it did so last."""
+    """When it was asked what it answered last: an answer that comes late says nothing of the time since then."""
     moved_ms: int = 0
     """When the high watermark moved last, or nothing was there to be committed."""
     download: Download | None = None
@@ -113,7 +113,7 @@ class Standing(msgspec.Struct, frozen=True):
     at: Address | None = None
     """Who is asked for the log."""
     heard_ms: int = 0
-    """When the leader answered last; 0: nobody ever did."""
+    """When the leader was asked what it answered last; 0: nobody ever did."""
     cluster_id: str | None = None
     """As controllers tell it since 3.7."""
 

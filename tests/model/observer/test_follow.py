@@ -211,11 +211,13 @@ def test_a_batch_cut_short_by_the_size_that_was_asked_for_comes_whole_the_next_t
 def test_live_is_who_was_answered_of_late() -> None:
     play = following(THREE, 3)
     assert play.standing.phase == "live"
-    play.wait(1_500)
+    play.wait(1_400)  # the answer took 100 ms
     assert play.standing.phase == "live"
     play.wait(1)
     assert (play.standing.phase, play.standing.reason) == ("stale", "no answer from controller 1 at a:9093 for 1.5 s")
     play.lead(b"", 3)
+    assert play.standing.phase == "stale", "it came late, and says how it was when it was asked"
+    play.lead(b"", 3, after_ms=500)
     assert play.standing.phase == "live"
 
 
