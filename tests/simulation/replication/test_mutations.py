@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from model.broker import controller_requests, serving
 from model.broker import isr as follower_fetch
 from model.broker import isr as isr_answers
 from model.broker import isr as isr_changes
 from model.broker import partition as high_watermark
+from model.broker import roles, serving
 from model.broker.commands import FetchState
 from model.broker.partition import Conditions, LogPositions, Partition
 from model.controller.leader_and_isr import LeaderAndIsr
@@ -32,7 +32,7 @@ def followers_cut_at_their_high_watermark(patch: pytest.MonkeyPatch) -> None:
     def begin(name: Any, state: LeaderAndIsr, mark: int, _log: object, _rules: object) -> FetchState:
         return FetchState(name, state.leader, state.leader_epoch, mark, truncating=True)
 
-    patch.setattr(controller_requests, "initial_fetch_state", begin)
+    patch.setattr(roles, "initial_fetch_state", begin)
     patch.setattr("model.broker.replication.epoch_to_ask", lambda *_: None)
 
 
@@ -42,7 +42,7 @@ def followers_begin_at_their_end_unasked(patch: pytest.MonkeyPatch) -> None:
     def begin(name: Any, state: LeaderAndIsr, _mark: int, log: LogPositions, _rules: object) -> FetchState:
         return FetchState(name, state.leader, state.leader_epoch, log.end)
 
-    patch.setattr(controller_requests, "initial_fetch_state", begin)
+    patch.setattr(roles, "initial_fetch_state", begin)
     patch.setattr(fetching, "settle", lambda state, log, _: replace(state, offset=log.end))
 
 
@@ -62,7 +62,7 @@ def the_leader_alone_counts(patch: pytest.MonkeyPatch) -> None:
     def raised(partition: Partition, log: LogPositions, _: Conditions) -> Partition:
         return replace(partition, high_watermark=log.end) if partition.leads else partition
 
-    for module in (follower_fetch, isr_answers, controller_requests):
+    for module in (follower_fetch, isr_answers, roles):
         patch.setattr(module, "raise_high_watermark", raised)
 
 
