@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from model.hosts.quorum.raft_requests import request_body
@@ -17,6 +20,7 @@ from model.observer.messages import NOBODY, Address, LogPosition
 from model.raft.messages import Fetch, FetchAnswer, FetchSnapshot, Reply, SnapshotAnswer
 from model.raft.raft_log import ReplicaKey, Voter, VoterSet
 from tests.harness.host_processes import host
+from tests.harness.kafka import free_ports
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.waiting import PATIENCE_S
 
@@ -80,6 +84,20 @@ def voter_processes(
         format_folder(log_dir, CLUSTER_ID, ReplicaKey(node, directory_id(node)), voters, [])
         found[node] = VoterProcess(log_dir, port, *options, *more_options)
     return found
+
+
+@contextlib.contextmanager
+def three_voters(folder: Path, kraft_version: int, *more_options: str) -> Iterator[dict[int, VoterProcess]]:
+    """A new quorum of three that run; those that still do are killed at the end."""
+    found = voter_processes(folder, dict(enumerate(islice(free_ports(), 3), 1)), kraft_version, *more_options)
+    for voter in found.values():
+        voter.start()
+    try:
+        yield found
+    finally:
+        for voter in found.values():
+            if voter.running:
+                voter.kill()
 
 
 class Reader:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,13 @@ from model.hosts.wire.names import WireError
 from model.kraft_controller.compacted import CompactedLog
 from model.observer.messages import LogPosition
 from model.raft.raft_log import ReplicaKey, VoterSet
-from tests.harness.kafka import free_ports
 from tests.harness.quorum_voters import (
     CLUSTER_ID,
     Reader,
     VoterProcess,
     directory_id,
     log_batches,
-    voter_processes,
+    three_voters,
     voter_set,
 )
 from tests.model.hosts.quorum.test_snapshot_files import VOTERS, appended, snapshot_at
@@ -45,14 +43,8 @@ def kraft_version(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def voters(kraft_version: int, tmp_path: Path) -> Iterator[dict[int, VoterProcess]]:
-    ports = dict(enumerate(islice(free_ports(), 3), 1))
-    found = voter_processes(tmp_path, ports, kraft_version, *OFTEN)
-    for voter in found.values():
-        voter.start()
-    yield found
-    for voter in found.values():
-        if voter.running:
-            voter.kill()
+    with three_voters(tmp_path, kraft_version, *OFTEN) as found:
+        yield found
 
 
 def compacted(values: Iterator[bytes | None]) -> list[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,13 @@ from model.hosts.quorum.committed_log import values_of
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import ApiKey, WireError, error_name
 from model.metadata_log.decoder import Decoded, decode
-from tests.harness.kafka import free_ports
-from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
+from tests.harness.quorum_voters import Reader, VoterProcess, three_voters
 
 
 @pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
 def voters(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[int, VoterProcess]]:
-    ports = dict(enumerate(islice(free_ports(), 3), 1))
-    found = voter_processes(tmp_path, ports, request.param)
-    for voter in found.values():
-        voter.start()
-    yield found
-    for voter in found.values():
-        if voter.running:
-            voter.kill()
+    with three_voters(tmp_path, request.param) as found:
+        yield found
 
 
 def reader_of(voters: dict[int, VoterProcess]) -> Reader:
