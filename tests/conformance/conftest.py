@@ -12,7 +12,7 @@ import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.quick_start import archive_classes
+from tests.conformance.kafka.quick_start import archive_classes, live_under_zookeeper
 from tests.conformance.kafka.releases import QUORUMS, RELEASES, install_or_skip
 from tests.harness.kafka import Cluster
 from tests.harness.kraft import KraftCluster
@@ -26,7 +26,8 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """
     kafka = install_or_skip(request.param)
     zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")  # not before it is known to be of use
-    archive_classes(kafka, f"{zookeeper.address}/training-{request.param}", tmp_path_factory.mktemp("training-"))
+    chroot, training = f"{zookeeper.address}/training-{request.param}", tmp_path_factory.mktemp("training-")
+    archive_classes(kafka, lambda learning: live_under_zookeeper(learning, chroot, training))
     folder = tmp_path_factory.mktemp(f"kafka-{request.param}-")
     with Cluster(kafka, f"{zookeeper.address}/kafka-{request.param}", folder) as cluster:
         yield cluster

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +12,11 @@ from confluent_kafka import Consumer, Producer
 
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import GroupImage
-from model.sandbox.java import java_environment
 from model.sources.feed import Feed, Moment
 from model.sources.kafka.groups import CoordinatorGroupsSource
 from model.sources.source import FactBatch
 from tests.conformance.kafka.releases import install_or_skip
+from tests.conformance.kafka.tool_server import run_tool
 from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 
@@ -39,9 +38,8 @@ Described = dict[TopicPartition, tuple[int, int, int, str]]
 def described(cluster: Cluster, group: str) -> Described:
     """As Kafka prints it."""
     arguments = ("--bootstrap-server", cluster.bootstrap, "--describe", "--group", group)
-    command = cluster.kafka.java(COMMAND[cluster.kafka.release.version], *arguments, heap_mb=128)
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=90, env=java_environment())
-    lines = [line.split() for line in done.stdout.splitlines() if line.strip()]
+    printed = run_tool(cluster.kafka, COMMAND[cluster.kafka.release.version], *arguments)
+    lines = [line.split() for line in printed.splitlines() if line.strip()]
     columns = next(line for line in lines if "TOPIC" in line)
     rows = [dict(zip(columns, line, strict=False)) for line in lines[lines.index(columns) + 1 :]]
     return {
@@ -55,9 +53,8 @@ def described(cluster: Cluster, group: str) -> Described:
 def last_generation(cluster: Cluster, folder: Path) -> int:
     """Of the only group there is, as Kafka's tool reads it in the broker's own log."""
     (log,) = folder.glob(f"**/{OFFSETS_TOPIC}-0/*.log")
-    command = cluster.kafka.java("kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", str(log), heap_mb=128)
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=90, env=java_environment())
-    return int(GENERATION.findall(done.stdout)[-1])
+    printed = run_tool(cluster.kafka, "kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", str(log))
+    return int(GENERATION.findall(printed)[-1])
 
 
 def told(moment: Moment, group: GroupImage) -> Described:

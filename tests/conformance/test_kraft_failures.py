@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,7 +11,6 @@ from model.cluster.findings import Finding
 from model.drills.drill import run
 from model.drills.scenario import of_brokers
 from model.interchange.topics_text import partition_line
-from model.sandbox.java import java_environment
 from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
@@ -77,12 +75,9 @@ class Followed:
         assert fenced == ({BROKER} if self.has_elr else set())
         if self.has_elr:
             asked = ("list-endpoints", "--bootstrap-server", self._cluster.address(1), "--include-fenced-brokers")
-            command = self._cluster.kafka.java(self._cluster.kafka.release.classes["cluster"], *asked, heap_mb=64)
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=True, timeout=90, env=java_environment()
-            )
-            rows = [line.split() for line in done.stdout.splitlines()]
-            assert {int(row[0]) for row in rows if "fenced" in row} == fenced, done.stdout
+            printed = Commands(self._cluster).ask("cluster", *asked)
+            rows = [line.split() for line in printed.splitlines()]
+            assert {int(row[0]) for row in rows if "fenced" in row} == fenced, printed
 
     def found(self, kind: str, subject: str) -> Finding:
         return next(one for one in self.feed.moment.findings.found if (one.kind, one.subject) == (kind, subject))

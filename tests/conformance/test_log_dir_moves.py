@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +15,9 @@ from confluent_kafka.cimpl import NewTopic
 
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
-from model.sandbox.java import java_environment
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.conformance.kafka.tool_server import tool_done
 from tests.harness.host_processes import BrokerProcess, make_topic
 from tests.harness.kafka import Cluster
 from tests.harness.ours_beside_kafka import connected, two_alike
@@ -214,8 +213,7 @@ def test_the_tool_executes_and_verifies_alike(places: list[Place], kafka: Instal
 
         def reassign(*words: str, plan: Path = plan, place: Place = place, home: Path = home) -> str:
             options = ["--bootstrap-server", place.bootstrap, "--reassignment-json-file", str(plan), *words]
-            command = kafka.java("org.apache.kafka.tools.reassign.ReassignPartitionsCommand", *options, heap_mb=64)
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=java_environment())
+            done = tool_done(kafka, kafka.release.classes["reassign"], *options)
             return (done.stdout + done.stderr).replace(str(home), "HOME").replace(str(home.parent), "PLACE")
 
         lines = [reassign("--execute", "--replica-alter-log-dirs-throttle", "1"), reassign("--verify")]

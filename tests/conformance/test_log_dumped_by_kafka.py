@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from model.log.partition_log import PartitionLog
 from model.log.records import Codec, Producer
 from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
-from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.conformance.kafka.tool_server import tool_done
 from tests.model.log.batches import START_MS, all_records, batch, end_transaction, keyed
 
 pytestmark = pytest.mark.conformance
@@ -31,10 +30,7 @@ def kafka() -> Installation:
 
 def dump(kafka: Installation, files: list[Path], *options: str) -> tuple[str, str]:
     """What DumpLogSegments prints about files to its two outputs."""
-    command = kafka.java("kafka.tools.DumpLogSegments", *options, "--files", ",".join(map(str, files)), heap_mb=128)
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=120, env=java_environment(), cwd=files[0].parent
-    )
+    done = tool_done(kafka, "kafka.tools.DumpLogSegments", *options, "--files", ",".join(map(str, files)))
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 

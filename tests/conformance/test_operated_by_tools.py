@@ -191,6 +191,7 @@ def test_leaders_are_elected_as_asked_for(ruled: KraftCluster) -> None:
     settled(ruled, "led", {0: (2, [2, 3], {2})})
     ruled.kill(2)
     ruled.start(3)
+    eventually(lambda: ruled.living() == {3, 4}, "broker 3 to be back")
     settled(ruled, "led", {0: (-1, [2, 3], {2})})
     named = ("--topic", "led", "--partition", "0")
     commands.ask("elect", "--bootstrap-server", ruled.address(3, 4), *named, "--election-type", "unclean")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller.requests import requested_moves
-from model.sandbox.java import java_environment
 from tests.conformance.kafka.commands import Commands
 from tests.harness.command import kdrill
 from tests.harness.kafka import Cluster
@@ -23,16 +21,7 @@ BEFORE = {0: [1, 2], 1: [2, 1], 2: [1, 3], 3: [3, 2]}
 def kafka_does(cluster: Cluster, commands: Commands, file: Path, deed: str) -> str:
     """What the tool prints; it fails the test where it fails."""
     words = ["--bootstrap-server", cluster.bootstrap, "--reassignment-json-file", str(file), deed]
-    done = subprocess.run(
-        commands.java("reassign", *words),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=90,
-        env=java_environment(),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return commands.ask("reassign", *words)
 
 
 def carried_out(cluster: Cluster, commands: Commands, file: Path) -> None:

@@ -6,7 +6,6 @@ Without Java: tests/model/hosts/live_broker/groups/test_clients.py.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from model.sandbox.java import java_environment
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.conformance.kafka.tool_server import tool_done
 from tests.harness.host_processes import ClusterOfThree
 from tests.harness.kafka import Cluster
 from tests.harness.logged_process import LoggedProcess
@@ -68,14 +68,7 @@ class JavaConsumer(LoggedProcess):
 
 def command(kafka: Installation, bootstrap: str, *arguments: str) -> str:
     """What ConsumerGroupCommand prints."""
-    done = subprocess.run(
-        kafka.java(GROUPS, "--bootstrap-server", bootstrap, *arguments, heap_mb=128),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=java_environment(),
-    )
+    done = tool_done(kafka, GROUPS, "--bootstrap-server", bootstrap, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

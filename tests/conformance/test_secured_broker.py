@@ -20,7 +20,7 @@ from tests.authority import PASSWORD as STORE_PASSWORD
 from tests.authority import Authority
 from tests.conformance.kafka.releases import install_or_skip
 from tests.harness.command import kdrill_alone
-from tests.harness.kraft import PASSWORD, USER, SecuredBroker, secured_broker
+from tests.harness.secured_broker import PASSWORD, USER, SecuredBroker, secured_broker
 from tui.cli.following import follow
 from tui.cli.options import opening_of
 from tui.engine.config import load_config

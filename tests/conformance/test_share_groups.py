@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -17,6 +16,7 @@ from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.releases import QUORUMS
+from tests.conformance.kafka.tool_server import run_tool
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 
@@ -36,9 +36,8 @@ def share_consumer(cluster: KraftCluster, name: str) -> GuardedProcess:
 
 def theirs(cluster: KraftCluster) -> Members:
     asked = ("--bootstrap-server", cluster.bootstrap, "--describe", "--members", "--group", GROUP)
-    command = cluster.kafka.java(cluster.kafka.release.classes["share-groups"], *asked, heap_mb=64)
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=90, env=java_environment())
-    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(f"{GROUP} ")]
+    printed = run_tool(cluster.kafka, cluster.kafka.release.classes["share-groups"], *asked)
+    rows = [line.split() for line in printed.splitlines() if line.startswith(f"{GROUP} ")]
     return {row[1]: row[-1] for row in rows}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +13,9 @@ import pytest
 from model.hosts.quorum.control_batches import data_batch
 from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
 from model.raft.raft_log import LeaderElected, RaftBatch, ReplicaKey, VoterSet, VotersWritten
-from model.sandbox.java import java_environment
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
+from tests.conformance.kafka.tool_server import run_tool
 from tests.harness.kraft import KraftCluster
 from tests.harness.quorum_voters import CLUSTER_ID, Reader, directory_id, log_batches, voter_set
 from tests.harness.waiting import eventually
@@ -96,10 +95,7 @@ async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -
 def dumped(kafka: Installation, file: Path) -> str:
     words = ("--cluster-metadata-decoder", "--files", str(file))
     package = "kafka.tools" if kafka.release.version < "4" else "org.apache.kafka.tools"
-    command = kafka.java(f"{package}.DumpLogSegments", *words, heap_mb=128)
-    return subprocess.run(
-        command, check=True, capture_output=True, text=True, timeout=90, env=java_environment()
-    ).stdout
+    return run_tool(kafka, f"{package}.DumpLogSegments", *words)
 
 
 def test_its_files_are_what_kafka_reads(tmp_path: Path) -> None:

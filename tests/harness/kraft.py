@@ -1,4 +1,4 @@
-"""Real Kafka in KRaft mode on loopback: a cluster of voters and brokers, and one broker that wants TLS and a login.
+"""Real Kafka in KRaft mode on loopback: a cluster of voters and brokers.
 
 Voters are kept in the metadata log, as new clusters are formatted since 3.9 (KIP-853). Each broker of a cluster has a
 second listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies. So may be where
@@ -8,26 +8,24 @@ controllers listen: of what comes by there only what kdrill asks for is counted.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from itertools import islice
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from kafka import KafkaAdminClient
 
 from model.hosts.observing.observing import CLIENT_ID
 from model.hosts.quorum.voter_disk import format_folder
 from model.metadata_log.encoder import encode_record
 from model.observer.messages import Address
-from model.sandbox.java import java_environment
-from tests.authority import Authority
 from tests.conformance.kafka.api_counter import ApiCounter
+from tests.conformance.kafka.client import Client
+from tests.conformance.kafka.quick_start import archive_classes
 from tests.conformance.kafka.releases import Installation
+from tests.conformance.kafka.tool_server import run_tool
 from tests.harness.host_processes import host
 from tests.harness.kafka import KafkaProcess, free_ports
 from tests.harness.logged_process import LoggedProcess
@@ -83,7 +81,7 @@ class KraftCluster:
         `ours`: voters that are ours, and no brokers: with 1 all of them. `settings`: more lines for real nodes;
         `more_dirs`: names of further log directories of theirs. `our_brokers` are ours, and vote not.
         """
-        self.kafka = kafka
+        self.kafka = kafka.in_kraft()
         self.folder = folder
         self.zookeeper = ""
         self._settings = _SETTINGS + settings
@@ -179,6 +177,7 @@ class KraftCluster:
         return f"kafka://{self.bootstrap}"
 
     def __enter__(self) -> Self:
+        archive_classes(self.kafka, self._live_alone)
         for counter in self._proxies():
             counter.__enter__()
         for number in self._nodes:
@@ -189,6 +188,15 @@ class KraftCluster:
             self.__exit__()
             raise
         return self
+
+    def _live_alone(self, kafka: Installation) -> None:
+        folder = self.folder / "training"
+        folder.mkdir()
+        with KraftCluster(kafka, folder, size=1) as alone:
+            Client(alone.bootstrap).create("learnt", {0: (1,)})
+            Client(alone.bootstrap).produce("learnt", ["a record"])
+            alone.stop(1)
+        shutil.rmtree(folder)
 
     def __exit__(self, *_: object) -> None:
         for node in self._nodes.values():
@@ -320,78 +328,4 @@ class KraftCluster:
 
 def format_storage(kafka: Installation, properties: Path, *options: str) -> None:
     """By Kafka's own tool."""
-    words = ("format", "-t", CLUSTER_ID, "-c", str(properties), *options)
-    command = kafka.java("kafka.tools.StorageTool", *words, heap_mb=128)
-    subprocess.run(command, check=True, capture_output=True, timeout=90, env=java_environment())
-
-
-USER, PASSWORD = "alice", 'wonder"land\\canary'
-"""Known to PLAIN and SCRAM; a password that has to be quoted."""
-BACKSLASH = "\\"
-
-
-class SecuredBroker(NamedTuple):
-    """`127.0.0.1:PORT` of each listener. The certificate is for 127.0.0.1, and not for localhost."""
-
-    sasl_ssl: str
-    ssl: str
-    """Wants a certificate of the authority."""
-    plain: str
-    controller: str
-    authority: Authority
-
-
-@contextmanager
-def secured_broker(kafka: Installation, folder: Path) -> Iterator[SecuredBroker]:
-    """Runs it for as long as the context lasts."""
-    ports = [*islice(free_ports(), 4)]
-    sasl_ssl, ssl, plain, controller = (f"127.0.0.1:{port}" for port in ports)
-    broker = SecuredBroker(sasl_ssl, ssl, plain, controller, Authority(folder))
-    lines = (
-        f"{key}={value}\n".replace(BACKSLASH, 2 * BACKSLASH) for key, value in _secured_settings(broker, folder).items()
-    )
-    properties = folder / "server.properties"
-    properties.write_text("".join(lines))
-    scram = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
-    format_storage(kafka, properties, "--add-scram", scram)
-    process = KafkaProcess(kafka, folder)
-    process.start()
-    try:
-        eventually(lambda: process.accepts(*ports[:3]), "the secured broker to serve")
-        # Who accepts connections may not have read the users yet; a broker that others are told of has.
-        with closing(KafkaAdminClient(bootstrap_servers=broker.plain, bootstrap_timeout_ms=60_000)):  # pyright: ignore[reportCallIssue]
-            yield broker
-    finally:
-        process.kill()
-
-
-def _secured_settings(broker: SecuredBroker, folder: Path) -> dict[str, str]:
-    quoted = PASSWORD.replace(BACKSLASH, 2 * BACKSLASH).replace('"', f'{BACKSLASH}"')
-    listeners = {"SASL_SSL": broker.sasl_ssl, "SSL": broker.ssl, "PLAINTEXT": broker.plain}
-    return {
-        "process.roles": "broker,controller",
-        "node.id": "1",
-        "controller.quorum.voters": f"1@{broker.controller}",
-        "controller.listener.names": "CONTROLLER",
-        "listeners": ",".join(f"{name}://{at}" for name, at in {**listeners, "CONTROLLER": broker.controller}.items()),
-        "listener.security.protocol.map": ",".join(("CONTROLLER:PLAINTEXT", *(f"{name}:{name}" for name in listeners))),
-        "inter.broker.listener.name": "PLAINTEXT",
-        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
-        "listener.name.sasl_ssl.plain.sasl.jaas.config": (
-            f'org.apache.kafka.common.security.plain.PlainLoginModule required user_{USER}="{quoted}";'
-        ),
-        "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": (
-            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
-        ),
-        "ssl.keystore.type": "PEM",
-        "ssl.keystore.location": str(broker.authority.issue("broker", "127.0.0.1").plain_keystore),
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.location": str(broker.authority.certificate),
-        "listener.name.ssl.ssl.client.auth": "required",
-        "log.dirs": str(folder / "logs"),
-        "offsets.topic.num.partitions": "1",
-        "offsets.topic.replication.factor": "1",
-        "num.network.threads": "1",
-        "num.io.threads": "2",
-        "log.cleaner.enable": "false",
-    }
+    run_tool(kafka, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties), *options)

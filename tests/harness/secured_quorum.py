@@ -48,7 +48,7 @@ def secured_quorum(kafka: Installation, folder: Path, protocol: Protocol) -> Ite
     ports = [*islice(free_ports(), 5)]
     brokers, plain, *controllers = (f"127.0.0.1:{port}" for port in ports)
     quorum = SecuredQuorum(brokers, plain, ",".join(controllers), Authority(folder), protocol)
-    nodes = {number: KafkaProcess(kafka, folder / f"node-{number}") for number in (1, 2, 3)}
+    nodes = {number: KafkaProcess(kafka.in_kraft(), folder / f"node-{number}") for number in (1, 2, 3)}
     for number in nodes:
         _write(kafka, folder, quorum, number)
     try:

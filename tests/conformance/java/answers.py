@@ -41,11 +41,16 @@ def _compiles(java: str) -> bool:
     return "jdk.compiler" in modules.stdout
 
 
+def need_compiler(java: Path) -> None:
+    """Skips the test, or fails it, where it is no JDK."""
+    if not _compiles(str(java)):
+        skip_or_fail(f"{java} has no compiler: install a JDK, not only a JRE")
+
+
 def java_command(program: str, release: str, *flags: str) -> list[str]:
     """The command that compiles and runs `program`.java, with the jars of a release."""
     kafka = install_or_skip(release)
-    if not _compiles(str(kafka.java_program)):
-        skip_or_fail(f"{kafka.java_program} has no compiler: install a JDK, not only a JRE")
+    need_compiler(kafka.java_program)
     source = Path(__file__).with_name(f"{program}.java")
     # Without a configuration log4j takes everything for worth formatting, which the assignors' classes do at length.
     quiet = f"-Dlog4j.configuration={(source.parents[1] / 'kafka' / 'log4j.properties').as_uri()}"

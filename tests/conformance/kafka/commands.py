@@ -1,4 +1,4 @@
-"""Kafka's own commands of each release, run as an operator would: one Java process per call (about a second).
+"""Kafka's own commands of each release, run as an operator would; in turn by one JVM (tool_server.py).
 
 What they ask for happens later, in the controller: callers wait for the effect.
 """
@@ -14,9 +14,11 @@ from typing import Any, Protocol
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.describe import Partitions, parse_describe
 from tests.conformance.kafka.releases import Installation
+from tests.conformance.kafka.tool_server import TIMEOUT_S, tool_done
 from tests.conformance.kafka.topic_znodes import Assignment
 
-_TIMEOUT_S = 90
+_OF_RECORDS = frozenset({"produce", "consume"})
+"""They have a JVM of their own, in whose end they write what they still hold."""
 
 
 class Target(Protocol):
@@ -134,15 +136,18 @@ class Commands:
         return self._done(name, *arguments, input_text=input_text).stdout
 
     def _done(self, name: str, *arguments: str, input_text: str = "") -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            self.java(name, *arguments),
-            input=input_text,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_TIMEOUT_S,
-            env=java_environment(),
-        )
+        if name in _OF_RECORDS:
+            done = subprocess.run(
+                self.java(name, *arguments),
+                input=input_text,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=TIMEOUT_S,
+                env=java_environment(),
+            )
+        else:
+            done = tool_done(self._kafka, self._kafka.release.classes[name], *arguments)
         # TopicCommand of 0.8 ends with 0 after an error; all releases say "Error" first.
         if done.returncode != 0 or done.stdout.startswith("Error"):
             raise RuntimeError(f"{name} {' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

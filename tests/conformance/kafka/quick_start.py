@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +10,16 @@ from tests.conformance.kafka.releases import Installation
 from tests.harness.kafka import Cluster
 
 
-def archive_classes(kafka: Installation, zookeeper: str, folder: Path) -> None:
-    """Does nothing where there is an archive, or another process makes it. `zookeeper` is a chroot of its own."""
+def archive_classes(kafka: Installation, live: Callable[[Installation], None]) -> None:
+    """Does nothing where there is an archive, or another process makes it.
 
-    def train(file: Path) -> None:
-        training = replace(kafka, training=(f"-XX:ArchiveClassesAtExit={file}",))
-        with Cluster(training, zookeeper, folder, size=1) as cluster:
-            cluster.brokers[1].stop()
+    `live` starts a broker of the installation that it is given, and ends it in order.
+    """
+    if not kafka.training:
+        kafka.archive.build(lambda file: live(replace(kafka, training=(f"-XX:ArchiveClassesAtExit={file}",))))
 
-    kafka.archive.build(train)
+
+def live_under_zookeeper(kafka: Installation, zookeeper: str, folder: Path) -> None:
+    """One broker, started and ended. `zookeeper` is a chroot of its own."""
+    with Cluster(kafka, zookeeper, folder, size=1) as cluster:
+        cluster.brokers[1].stop()

@@ -5,7 +5,7 @@ Running brokers is brokers.py's, running commands commands.py's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.sandbox.java import ClassArchive, find_java
@@ -14,7 +14,7 @@ from tests.maven import UnavailableError, jars_folder, skip_or_fail
 
 JAVA_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 """No release needs any flag on Java 17 (none --add-opens): these make JVMs start quicker and leave no files."""
-_LOG4J = Path(__file__).with_name("log4j.properties")
+LOGGING = f"-Dlog4j.configuration={Path(__file__).with_name('log4j.properties').as_uri()}"
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,18 @@ class Installation:
     java_program: Path
     archive: ClassArchive
     """Of what a broker loads; see quick_start.py."""
+    kraft_archive: ClassArchive
+    """The same of one that is a controller of KRaft, too."""
     training: tuple[str, ...] = ()
     """Flags of a JVM that writes the archive."""
 
+    def in_kraft(self) -> Installation:
+        """The same for nodes of KRaft."""
+        return replace(self, archive=self.kraft_archive)
+
     def java(self, main_class: str, *arguments: str, heap_mb: int) -> list[str]:
         """The command line that runs one of the release's classes."""
-        flags = [*JAVA_FLAGS, f"-Xmx{heap_mb}m", f"-Dlog4j.configuration={_LOG4J.as_uri()}"]
+        flags = [*JAVA_FLAGS, f"-Xmx{heap_mb}m", LOGGING]
         flags += self.training or self.archive.flags()
         return [str(self.java_program), *flags, "-cp", f"{self.jars}/*", main_class, *arguments]
 
@@ -135,5 +141,8 @@ def install(release: Release) -> Installation:
     except SandboxError as error:
         raise UnavailableError(str(error)) from None
     jars = jars_folder(f"kafka-{release.version}", release.artifacts)
-    archive = ClassArchive.of(java, sorted(jars.glob("*.jar")), jars.parent, f"broker{release.version}")
-    return Installation(release, jars, java.program, archive)
+    archives = (
+        ClassArchive.of(java, sorted(jars.glob("*.jar")), jars.parent, f"{what}{release.version}")
+        for what in ("broker", "kraft")
+    )
+    return Installation(release, jars, java.program, *archives)

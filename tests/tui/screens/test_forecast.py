@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+import asyncio
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from model.analyses.forecast import forecast
+from spark_tasks.worker import Worker
 from tests.thorough import the_rest_when_asked
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, until
 from tests.tui.quiet import resized
@@ -139,14 +140,15 @@ async def test_the_plan_is_played_beside_it(still: str) -> None:
 async def test_what_was_played_stays_when_the_rest_is_given_up(
     still: str, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    goes_on, kernel = threading.Event(), forecast.ForecastAnalysis.kernel
+    goes_on, play = asyncio.Event(), Worker.play
 
-    def slow(self: forecast.ForecastAnalysis, units: Any, arrays: Any, parameters: forecast.ForecastParameters) -> Any:
-        if parameters.histories > forecast.PILOT:
-            goes_on.wait(250)
-        return kernel(self, units, arrays, parameters)
+    async def slow(worker: Worker, *asked: Any) -> Any:
+        """Years are played in a process of their own: more than the first look are not asked for before they may."""
+        if asked[2].histories > forecast.PILOT:
+            await goes_on.wait()
+        return await play(worker, *asked)
 
-    monkeypatch.setattr(forecast.ForecastAnalysis, "kernel", slow)
+    monkeypatch.setattr(Worker, "play", slow)
     try:
         async with opened(still, size=LARGE) as pilot:
             few_years(pilot, 1_000)
