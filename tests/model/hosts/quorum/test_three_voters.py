@@ -14,9 +14,12 @@ from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import ApiKey, WireError, error_name
 from model.metadata_log.decoder import Decoded, decode
 from tests.harness.quorum_voters import Reader, VoterProcess, three_voters
+from tests.thorough import the_rest_when_asked
+
+VERSIONS = ("kraft.version-1", "kraft.version-0")
 
 
-@pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
+@pytest.fixture(params=the_rest_when_asked([1, 0]), ids=VERSIONS)
 def voters(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[int, VoterProcess]]:
     with three_voters(tmp_path, request.param) as found:
         yield found
@@ -57,6 +60,7 @@ async def test_a_controller_acknowledges_what_outlives_it_and_nothing_else(
         await configured(voters[reader.leader], "8", 1.5)
 
 
+@pytest.mark.parametrize("voters", [1, 0], indirect=True, ids=VERSIONS)
 async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, VoterProcess]) -> None:
     reader = reader_of(voters)
     await reader.read_more(3)
