@@ -22,6 +22,9 @@ CONFORMANCE = "tests/conformance/"
 CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[((?:KRaft )?\d+\.\d+\.[\d.]+|KRaft)")
 CLUSTERS_MOST = 2
 """Of real Kafka at a time: their JVMs take what memory there is."""
+LONGEST = ("KRaft 4", "KRaft 3", "3.9.1", "1.1.1", "test_scenarios", "0.8.2.2", "4.4.0")
+"""What takes minutes with real Kafka, by what follows `CONFORMANCE` in scopes' names, in the order in which it begins:
+all would wait for a long one that began last."""
 WAITING = (CONFORMANCE, "tests/model/hosts/", "tests/pty/", "tests/sandbox/", "tests/zookeeper/")
 """Where tests mostly wait: for sessions to end, leaders to be elected, processes to come back."""
 
@@ -49,9 +52,11 @@ class BySharedParts(LoadScopeScheduling):
         super()._assign_work_unit(node)
 
 
-def _rank(scope: str, waits: bool) -> tuple[bool, bool]:
+def _rank(scope: str, waits: bool) -> tuple[bool, bool, int]:
     """Sorts first what a process that waits, or one that computes, is to have."""
-    return scope.startswith(WAITING) != waits, scope.startswith(CONFORMANCE) != waits
+    name = scope.removeprefix(CONFORMANCE)
+    order = next((place for place, begin in enumerate(LONGEST) if name.startswith(begin)), len(LONGEST))
+    return scope.startswith(WAITING) != waits, scope.startswith(CONFORMANCE) != waits, order
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
