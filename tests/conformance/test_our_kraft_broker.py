@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
 from tests.harness.kraft import KraftCluster
+from tests.harness.our_kraft import Ledger
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
@@ -56,62 +56,25 @@ def wait_for_isr(cluster: KraftCluster, isr: list[int], *asked: int) -> dict[int
     return eventually(told, f"ISR {isr}", standing=lambda: states(cluster, *asked))
 
 
-class Client:
-    """What was acknowledged by all in sync has to be read again."""
-
-    def __init__(self, cluster: KraftCluster) -> None:
-        self._cluster = cluster
-        self.sent: set[bytes] = set()
-
-    def produce(self, count: int) -> None:
-        producer = Producer({"bootstrap.servers": self._cluster.bootstrap, "enable.idempotence": True, "log_level": 0})
-
-        def told(error: KafkaError | None, message: Message[bytes, bytes]) -> None:
-            if error is None:
-                self.sent.add(message.value() or b"")
-
-        first = len(self.sent)
-        for number in range(first, first + count):
-            producer.produce(TOPIC, b"%d" % number, on_delivery=told, partition=number % PARTITIONS)
-        assert producer.flush(60) == 0
-        assert len(self.sent) == first + count
-
-    def consume(self, group: str) -> None:
-        settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
-        consumer = Consumer({**settings, "log_level": 0})
-        consumer.subscribe([TOPIC])
-        found: set[bytes] = set()
-
-        def is_all() -> bool:
-            message = consumer.poll(1)
-            if message is not None and message.error() is None:
-                found.add(message.value() or b"")
-            return found >= self.sent
-
-        eventually(is_all, "all records", standing=lambda: f"{len(found)} of {len(self.sent)}")
-        consumer.close()
-        assert found == self.sent
-
-
 def test_it_serves_dies_and_comes_back_beside_real_brokers(beside: KraftCluster) -> None:
-    client = Client(beside)
+    ledger = Ledger(beside, TOPIC, PARTITIONS)
     topic = NewTopic(TOPIC, PARTITIONS, 3, config={"min.insync.replicas": "1"})
     admin = admin_of(beside.address(OURS))
     admin.create_topics([topic])[TOPIC].result(60)
     led = wait_for_isr(beside, EVERYWHERE)
     assert {leader for leader, _ in led.values()} == set(EVERYWHERE)
-    client.produce(200)
+    ledger.produce(200)
     beside.kill(OURS)
     wait_for_isr(beside, [1, 2], 1, 2)
-    client.produce(200)
+    ledger.produce(200)
     beside.restore()
     wait_for_isr(beside, EVERYWHERE, OURS)
     beside.kill(2)
     wait_for_isr(beside, [1, OURS], 1, OURS)
-    client.produce(200)
+    ledger.produce(200)
     beside.restore()
     wait_for_isr(beside, EVERYWHERE)
-    client.consume("librdkafka")
+    ledger.audit()
     beside.stop(OURS)
     wait_for_isr(beside, [1, 2], 1, 2)
     assert "All is on disk" in beside.log(OURS)

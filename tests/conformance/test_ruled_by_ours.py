@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,  # pyright: ignore[reportPrivateImportUsage]
@@ -18,10 +17,11 @@ from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.kafka.releases import QUORUMS, install_or_skip
 from tests.harness.kraft import KraftCluster
+from tests.harness.our_kraft import Ledger
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
-TOPIC = "ruled"
+TOPIC, PARTITIONS = "ruled", 6
 
 
 @pytest.fixture(params=QUORUMS)
@@ -47,52 +47,20 @@ def leaders(cluster: KraftCluster, *asked: int) -> dict[int, tuple[int, list[int
     return {number: (each.leader, sorted(each.isrs)) for number, each in topic.partitions.items()}
 
 
-def produce(cluster: KraftCluster, first: int, count: int) -> set[bytes]:
-    """What was acknowledged by all that are in sync."""
-    acknowledged: set[bytes] = set()
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "enable.idempotence": True, "log_level": 0})
-
-    def told(error: KafkaError | None, message: Message[bytes, bytes]) -> None:
-        if error is None:
-            acknowledged.add(message.value() or b"")
-
-    for number in range(first, first + count):
-        producer.produce(TOPIC, b"%d" % number, on_delivery=told)
-    assert producer.flush(60) == 0
-    return acknowledged
-
-
-def consume(cluster: KraftCluster, count: int) -> set[bytes]:
-    consumer = Consumer(
-        {"bootstrap.servers": cluster.bootstrap, "group.id": "g", "auto.offset.reset": "earliest", "log_level": 0}
-    )
-    consumer.subscribe([TOPIC])
-    found: set[bytes] = set()
-
-    def is_all() -> bool:
-        message = consumer.poll(1)
-        if message is not None and message.error() is None:
-            found.add(message.value() or b"")
-        return len(found) >= count
-
-    eventually(is_all, f"{count} records", standing=lambda: len(found))
-    consumer.close()
-    return found
-
-
 def test_real_brokers_are_ruled(ruled: KraftCluster) -> None:
     admin = admin_of(ruled)
-    admin.create_topics([NewTopic(TOPIC, 6, 3, config={"min.insync.replicas": "1"})])[TOPIC].result(60)
-    everywhere = {number: [2, 3, 4] for number in range(6)}
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3, config={"min.insync.replicas": "1"})])[TOPIC].result(60)
+    everywhere = {number: [2, 3, 4] for number in range(PARTITIONS)}
     eventually(lambda: {number: isr for number, (_, isr) in leaders(ruled).items()} == everywhere, "ISRs")
-    sent = produce(ruled, 0, 100)
+    ledger = Ledger(ruled, TOPIC, PARTITIONS)
+    ledger.produce(100)
     ruled.kill(2)
     eventually(
         lambda: all(leader in (3, 4) and isr == [3, 4] for leader, isr in leaders(ruled, 3, 4).values()),
         "leaders and ISRs without the dead broker",
         standing=lambda: leaders(ruled, 3, 4),
     )
-    sent |= produce(ruled, 100, 100)
+    ledger.produce(100)
     ruled.restore()
     eventually(lambda: {number: isr for number, (_, isr) in leaders(ruled).items()} == everywhere, "whole ISRs again")
     entry = ConfigEntry("retention.ms", "7200000", incremental_operation=AlterConfigOpType.SET)
@@ -101,9 +69,9 @@ def test_real_brokers_are_ruled(ruled: KraftCluster) -> None:
     admin.incremental_alter_configs([resource])[resource].result(60)
     ruled.kill(1)
     ruled.restore()
-    sent |= produce(ruled, 200, 100)
-    assert len(sent) == 300
-    assert consume(ruled, 300) == sent
+    ledger.produce(100)
+    assert len(ledger.acknowledged) == 300
+    ledger.audit()
     asked = ConfigResource(ConfigResource.Type.TOPIC, TOPIC)
     admin = admin_of(ruled)
     assert admin.describe_configs([asked])[asked].result(60)["retention.ms"].value == "7200000"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
@@ -43,6 +43,10 @@ class OurKraft:
             "replica.fetch.wait.max.ms=100\nbroker.heartbeat.interval.ms=500\n"
         )
         return LoggedProcess(host("live_broker", str(properties)), folder / "broker.log")
+
+    @property
+    def bootstrap(self) -> str:
+        return self.address()
 
     def address(self, *brokers: int) -> str:
         return ",".join(f"127.0.0.1:{self.ports[broker]}" for broker in brokers or BROKERS)
@@ -94,11 +98,19 @@ def admin_of(cluster: OurKraft, *brokers: int) -> AdminClient:
     return admin
 
 
-class Ledger:
-    """What was acknowledged by all in sync has to be read again."""
+class Reached(Protocol):
+    """Any cluster."""
 
-    def __init__(self, cluster: OurKraft) -> None:
-        settings: dict[str, Any] = {"bootstrap.servers": cluster.address(), "log_level": 0}
+    @property
+    def bootstrap(self) -> str: ...
+
+
+class Ledger:
+    """What was acknowledged by all in sync has to be read again, and nothing else."""
+
+    def __init__(self, cluster: Reached, topic: str = TOPIC, partitions: int = PARTITIONS) -> None:
+        settings: dict[str, Any] = {"bootstrap.servers": cluster.bootstrap, "log_level": 0}
+        self._topic, self._partitions = topic, partitions
         self._producer = Producer({**settings, "enable.idempotence": True, "delivery.timeout.ms": 300_000})
         self._consumer = {**settings, "group.id": "ledger", "auto.offset.reset": "earliest"}
         self.acknowledged: set[bytes] = set()
@@ -111,7 +123,8 @@ class Ledger:
     def send(self, count: int) -> None:
         """Records that are acknowledged some time."""
         for _ in range(count):
-            self._producer.produce(TOPIC, b"%d" % self._count, on_delivery=self._told)
+            place = self._count % self._partitions
+            self._producer.produce(self._topic, b"%d" % self._count, partition=place, on_delivery=self._told)
             self._count += 1
         self._producer.poll(0)
 
@@ -126,12 +139,13 @@ class Ledger:
 
     def audit(self) -> None:
         consumer = Consumer(self._consumer)
-        consumer.subscribe([TOPIC])
+        consumer.subscribe([self._topic])
         found: set[bytes] = set()
 
         def is_all() -> bool:
             messages = consumer.consume(500, 1)
             found.update(each.value() or b"" for each in messages if each.error() is None)
+            assert found <= {b"%d" % number for number in range(self._count)}
             return found >= self.acknowledged
 
         eventually(is_all, "all records", standing=lambda: f"{len(found)} of {len(self.acknowledged)}")

@@ -141,8 +141,8 @@ def install(release: Release) -> Installation:
     except SandboxError as error:
         raise UnavailableError(str(error)) from None
     jars = jars_folder(f"kafka-{release.version}", release.artifacts)
-    archives = (
-        ClassArchive.of(java, sorted(jars.glob("*.jar")), jars.parent, f"{what}{release.version}")
-        for what in ("broker", "kraft")
+    files = sorted(jars.glob("*.jar"))
+    archive, kraft_archive = (
+        ClassArchive.of(java, files, jars.parent, f"{what}{release.version}") for what in ("broker", "kraft")
     )
-    return Installation(release, jars, java.program, *archives)
+    return Installation(release, jars, java.program, archive, kraft_archive)
