@@ -23,7 +23,7 @@ from model.sandbox.processes import SandboxError
 
 ALL = "--all"
 SHARE = "--share"
-"""2/3: of what is more of the same the second of three parts, by files. The others are for another run."""
+"""2/5: of what is more of the same the second of five parts, by files. The others are for other runs."""
 
 INSTRUMENTS = (
     "tests/chaos/",
@@ -41,6 +41,12 @@ INSTRUMENTS = (
 FURTHER_WAYS = {
     "tests/architecture/test_rerun.py": "what repeats failed tests in .ci/run",
     "tests/architecture/test_whole_run.py": "this module, by suites of their own",
+    "tests/conformance/test_scenarios.py::test_every_step_passes_and_the_feed_says_why[kdrill sandbox --scenario f": (
+        "its screen is watched while it passes"
+    ),
+    "tests/conformance/test_scenarios.py::test_every_step_passes_and_the_feed_says_why[kdrill sandbox --scenario s": (
+        "its screen is watched while it passes"
+    ),
     "tests/hostile_input/test_bombs.py": "sizes; what is damaged is tried anyway",
     "tests/mutation/": "what changes rules to see tests fail",
     "tests/packaging/": "what is installed; a plain run has what is checked out",
@@ -122,7 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if is_plain(config):
         left_out = [item for item in items if _marks(item)]
     elif share:
-        left_out = [item for item in items if _marks(item) == ["thorough"] and not is_of(item.nodeid, share)]
+        left_out = [item for item in items if "thorough" in _marks(item) and not is_of(item.nodeid, share)]
     if left_out:
         ids = set(map(id, left_out))
         items[:] = [item for item in items if id(item) not in ids]
@@ -140,7 +146,7 @@ def counted(items: Sequence[pytest.Item], left_out: Sequence[pytest.Item]) -> di
     """How many tests will run, by what they wait for, and how many will not, by their marks."""
     return {
         "run": dict(Counter(map(_waits_for, items))),
-        "left out": dict(Counter(_marks(item)[0] for item in left_out)),
+        "left out": dict(Counter(_marks(item)[-1] for item in left_out)),
     }
 
 

@@ -20,6 +20,7 @@ from tests.conformance.our_view import snapshot_of
 from tests.harness.kafka import SESSION_TIMEOUT_MS, Cluster
 from tests.harness.waiting import eventually
 from tests.harness.zookeeper import NO_CONTROLLER
+from tests.thorough import the_rest_when_asked
 
 pytestmark = pytest.mark.conformance
 
@@ -137,7 +138,7 @@ def topics(cluster: Cluster) -> None:
 
 
 @pytest.mark.usefixtures("topics")
-@pytest.mark.parametrize("killed", [1, 2, 3])
+@pytest.mark.parametrize("killed", the_rest_when_asked([1, 2, 3]))
 def test_one_broker_after_the_other_is_killed(cluster: Cluster, killed: int) -> None:
     before = image(cluster)
     prediction = predicted(before, dies(killed))
