@@ -20,6 +20,7 @@ WORKERS_MOST = 4
 
 CONFORMANCE = "tests/conformance/"
 CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[((?:KRaft )?\d+\.\d+\.[\d.]+|KRaft)")
+TOGETHER = ("tests/architecture/", "tests/spark/")
 CLUSTERS_MOST = 2
 """Of real Kafka at a time: their JVMs take what memory there is."""
 LONGEST = ("KRaft 4", "KRaft 3", "3.9.1", "1.1.1", "test_scenarios", "0.8.2.2", "4.4.0")
@@ -30,7 +31,7 @@ WAITING = (CONFORMANCE, "tests/model/hosts/", "tests/pty/", "tests/sandbox/", "t
 
 
 class BySharedParts(LoadScopeScheduling):
-    """Kafka's clusters are shared by release, Sparks by tests/spark; else a file shares.
+    """Kafka's clusters are shared by release, Sparks and syntax trees by folder; else a file shares.
 
     As long as there are both, half of the processes have tests that wait, those of real Kafka first, and the others
     what computes: side by side those that wait would leave the cores idle, and so they would at the end.
@@ -39,7 +40,7 @@ class BySharedParts(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if cluster := CLUSTER.match(nodeid):
             return CONFORMANCE + cluster[1]
-        return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
+        return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         waits = self.nodes.index(node) < len(self.nodes) // 2

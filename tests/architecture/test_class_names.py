@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-from tests.architecture.source_tree import PACKAGES, modules, read
+from tests.architecture.source_tree import PACKAGES, modules, syntax
 
 ONE_THING_IN_SEVERAL_PLACES = {
     "what every state machine here has": "Command Decision Event TimePassed Turn",
@@ -32,7 +32,7 @@ def classes() -> dict[str, list[Path]]:
     """By the names of public ones: the modules."""
     found: dict[str, list[Path]] = defaultdict(list)
     for module in modules(*PACKAGES):
-        for node in ast.parse(read(module)).body:
+        for node in syntax(module).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(module)
     return found

@@ -64,8 +64,8 @@ class Play:
     @property
     def asked(self) -> Ask | None:
         """What waits for an answer about the log."""
-        asks = (each for each in self.all if isinstance(each, Ask) and each.number == self.state.asked)
-        return next(asks, None)
+        latest = reversed(self.all)  # of thousands it is one of the last
+        return next((each for each in latest if isinstance(each, Ask) and each.number == self.state.asked), None)
 
     def question(self) -> FetchLog | FetchSnapshot:
         assert self.asked is not None
