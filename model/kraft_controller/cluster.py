@@ -46,11 +46,10 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
         return not (self.fenced or self.in_controlled_shutdown)
 
     def changed_by(self, record: "BrokerChanged") -> "BrokerRegistration":
-        """The broker after it: whoever is fenced or unfenced is no longer in a controlled shutdown."""
+        """The broker after it. Only the next incarnation ends a controlled shutdown, neither fencing nor unfencing
+        (`BrokerRegistration.cloneWith`)."""
         told = {name: value for name in ("fenced", "in_controlled_shutdown", "directories")
                 if (value := getattr(record, name)) is not None}  # fmt: skip
-        if record.fenced is not None:
-            told["in_controlled_shutdown"] = False
         return msgspec.structs.replace(self, **told)
 
 
@@ -167,6 +166,7 @@ class KraftCluster:
             each.id: BrokerRegistration(
                 -1 if each.epoch is None else each.epoch,
                 fenced=each.id in image.fenced,
+                in_controlled_shutdown=bool(each.in_controlled_shutdown),
                 rack=each.rack,
                 directories=dirs.get(each.id, ()),
             )

@@ -71,7 +71,7 @@ class TermState:
                 self.topic_ids[record.topic] = topic_id_text(uuid.uuid4()) or ""
             values.append(framed(record, self.level, self.topic_ids, epochs))
             if isinstance(record, BrokerChanged):
-                self.memory = self.memory.forgetting(record.broker)
+                self.memory = self.memory.after(record)
         self.cluster = self.cluster.after(records)
         self.take(values)
         return values
@@ -80,7 +80,7 @@ class TermState:
         """A broker's registration, which says more than is decided."""
         value = encode_record("RegisterBrokerRecord", version, fields)
         self.cluster = self.cluster.after([record])
-        self.memory = self.memory.forgetting(record.broker)
+        self.memory = self.memory.after(record)
         self.take([value])
         return value
 
