@@ -20,7 +20,7 @@ from model.hosts.live_broker.apis.client_quotas import ClientQuotas, QuotaReques
 from model.hosts.live_broker.apis.config_stores import Config, LoggedConfigs
 from model.hosts.live_broker.apis.configs import ConfigRequests
 from model.hosts.live_broker.apis.forwarded_requests import ForwardedRequests, ForwardedTopics
-from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
+from model.hosts.live_broker.apis.metadata_requests import MetadataRequests, TopicPartitionRequests
 from model.hosts.live_broker.apis.producer_ids import ProducerIds, ProducerRequests, blocks_of_controller
 from model.hosts.live_broker.apis.topic_requests import AutoTopics
 from model.hosts.live_broker.assembly import ControllerLink, tell_unusable
@@ -233,6 +233,7 @@ class KraftAssembly:
         apis = {
             **self._parts.apis,
             **MetadataRequests(metadata, lambda: self._follower.cluster_id, self._create_if_enabled).apis,
+            **TopicPartitionRequests(metadata, lambda: self._follower.cluster.eligible).apis,
             **configs,
             **QuotaRequests(store).apis,
             **ProducerRequests(ProducerIds(blocks).take).apis,
