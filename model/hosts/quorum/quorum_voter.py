@@ -5,7 +5,6 @@ told to anybody. Nothing is known here of what the records say.
 """
 
 import asyncio
-import dataclasses
 import logging
 import time
 from collections import deque
@@ -343,26 +342,9 @@ class QuorumVoter:
 
 def refused(received: Received) -> Entity:
     """NOT_CONTROLLER, of all that was asked: whoever asks looks for the active controller again."""
-    answer = error_response(received.start, received.body)
+    answer = error_response(received.start, received.body, ErrorCode.not_controller)
     assert answer is not None, "no Produce is served here"
-    return _not_controller(answer)
-
-
-def _not_controller(entity: Any) -> Any:
-    changed: dict[str, Any] = {}
-    for field in dataclasses.fields(entity):
-        value: Any = getattr(entity, field.name)
-        if field.name == "error_code":
-            changed[field.name] = ErrorCode.not_controller
-        elif field.name == "error_message":
-            changed[field.name] = None
-        elif _are_entities(value):
-            changed[field.name] = tuple(map(_not_controller, value))
-    return dataclasses.replace(entity, **changed)
-
-
-def _are_entities(value: Any) -> bool:
-    return isinstance(value, tuple) and all(map(dataclasses.is_dataclass, value))  # pyright: ignore[reportUnknownArgumentType]
+    return answer
 
 
 def _now_ms() -> int:

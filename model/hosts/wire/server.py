@@ -81,7 +81,6 @@ _IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {name: names for names in _CAL
 _OF_ONE_VALUE = {str: ("name", "topic_name", "group_id", "key"), int: ("partition_index",)}
 """What an entry is about that was asked for by a name or a number alone."""
 _VALUES: Final[Mapping[str, object]] = {
-    "error_code": ErrorCode.unknown_server_error,
     "throttle_time": i32Timedelta.resolution * 0,
     "metadata": "",
     "producer_id_start": 0,
@@ -94,17 +93,20 @@ Known = Mapping[str, object]
 """What an entry is about, by the names of requests' fields."""
 
 
-def error_response(start: RequestStart, body: Entity) -> Entity | None:
+def error_response(
+    start: RequestStart, body: Entity, error: ErrorCode = ErrorCode.unknown_server_error
+) -> Entity | None:
     """None: nothing can be told (a produce with acks=0), so the connection has to end."""
     if start.api_key == ApiKey.PRODUCE and body.acks == 0:
         return None
-    return _Told(start).entity(response_schema(start.api_key, start.version), body, _identity(body))
+    return _Told(start, error).entity(response_schema(start.api_key, start.version), body, _identity(body))
 
 
 class _Told:
     """Of one request."""
 
-    def __init__(self, start: RequestStart) -> None:
+    def __init__(self, start: RequestStart, error: ErrorCode) -> None:
+        self._error = error
         self._key = start.api_key
         self._version = start.version
 
@@ -116,12 +118,15 @@ class _Told:
     def _value(self, field: WireField, asked: Entity, known: Known) -> object:
         if field.is_array:
             return self._array(field, asked, known)
+        if field.name == "error_code":
+            return self._error
         if field.name in _VALUES:
             return _VALUES[field.name]
         for name in _IDENTITY.get(field.name, ()):
             if name in known:
                 return known[name]
-        if field.name == "error_message" and self._key in _WITH_MESSAGE:
+        is_failure = self._error is ErrorCode.unknown_server_error
+        if is_failure and field.name == "error_message" and self._key in _WITH_MESSAGE:
             return MESSAGE
         return _unknown(field)
 
