@@ -122,8 +122,11 @@ class ActiveController:
             self._work.add_done_callback(self._fail)
 
     def _fail(self, work: asyncio.Task[None]) -> None:
-        """A defect ends the process, as in Kafka: another controller may do better."""
-        if not work.cancelled() and work.exception() is not None:
+        """A defect ends the process, as in Kafka: another controller may do better. That its voter leads no more is no
+        defect: it may notice when it is given something to write."""
+        if work.cancelled() or isinstance(work.exception(), NotActiveError):
+            return
+        if work.exception() is not None:
             _LOGGER.error("the controller cannot go on", exc_info=work.exception())
             self.steps_down()
             self.voter.stop()
