@@ -166,8 +166,8 @@ class KraftCluster:
         levels: Levels | None = None,
         directories: DirectoriesOf | None = None,
     ) -> None:
-        """`unclean`: every topic may elect a leader that is not in sync, whatever is configured. `directories`: as of the
-        image, which has only numbers for them; None: they do not matter."""
+        """`unclean`: every topic may elect a leader that is not in sync, whatever is set. `directories`: those of
+        the image, which has only numbers for them; None: they do not matter."""
         self.levels = levels_of(image) if levels is None else levels
         self._image = image
         self._is_unclean = unclean

@@ -93,6 +93,7 @@ class KraftAssembly:
             settings[keys.BROKER_HEARTBEAT_INTERVAL_MS],
         )
         self._listening = Listening(settings)
+        self._serves = asyncio.Event()
         surroundings = BrokerSurroundings(
             self._link.ask, no_zookeeper, inter_broker_listener_of(settings), topic_config=self._topic_config
         )
@@ -122,8 +123,11 @@ class KraftAssembly:
         await self._parts.replicas.load(recover=recover)
 
     async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
-        """Listen, read the metadata log, and register. Raises OSError for a port that is taken, IdentityError."""
-        await self._listening.start(self._apis(), self._quotas.answer, self._features)
+        """Listen, read the metadata log, and register. Raises OSError for a port that is taken, IdentityError.
+
+        Clients are answered once it is unfenced: before, it would tell them that there are no topics.
+        """
+        await self._listening.start(self._apis(), self._quotas.answer, self._features, self._serves)
         on_listening(self._listening.addresses)
         self._follower.start()
         await self._follower.is_read.wait()
@@ -154,6 +158,7 @@ class KraftAssembly:
         self._registration.serve()
         await self._registration.unfenced.wait()
         await self._parts.replicas.metadata.wait_until(lambda image: self.broker in image.brokers, KNOWN_TIMEOUT_S)
+        self._serves.set()
 
     async def _cluster_id(self) -> str:
         """As the log dirs say it, or the controllers (3.7). Raises IdentityError."""

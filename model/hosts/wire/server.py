@@ -247,7 +247,7 @@ Paces = Callable[[Request, Answers], Awaitable[Entity | None]]
 
 
 class Server:
-    """Listens from `start` to `close`. `pace` may slow clients down."""
+    """Listens from `start` to `close`. `pace` may slow clients down. Before `opens` whoever connects waits."""
 
     def __init__(
         self,
@@ -257,8 +257,10 @@ class Server:
         limits: ServerLimits | None = None,
         pace: Paces | None = None,
         features: Callable[[], Features] = lambda: NO_FEATURES,
+        opens: asyncio.Event | None = None,
     ) -> None:
         self._features = features
+        self._opens = opens
         self._pace = pace
         self._listener = listener
         self._apis = {**apis, API_VERSIONS_KEY: Api(0, 4, self._api_versions)}
@@ -315,6 +317,8 @@ class Server:
             _LOGGER.exception("closing the connection of %s: a request could not be answered", peer)
 
     async def _serve(self, inflow: Inflow, writer: asyncio.StreamWriter, peer: str) -> None:
+        if self._opens is not None:
+            await self._opens.wait()
         while (frame := await inflow.next_frame()) is not None:
             start = request_start(frame)
             request = Request(start, frame, peer, self._listener)

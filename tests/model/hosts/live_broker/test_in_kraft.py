@@ -15,6 +15,8 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.cimpl import NewTopic
 
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.names import UnavailableError
 from tests.harness.host_processes import host
 from tests.harness.kafka import free_ports
 from tests.harness.logged_process import LoggedProcess
@@ -103,7 +105,8 @@ def test_a_broker_that_is_no_one_here_is_told_so(kraft: OurKraft, tmp_path: Path
     assert json.loads(kraft.brokers[11].wait_for(r'^\{"broker_id".*\}$'))["broker_id"] == 11
 
 
-def test_a_broker_that_finds_no_controller_ends_in_order_when_told_to(tmp_path: Path) -> None:
+async def test_a_broker_that_finds_no_controller_answers_nobody_and_ends_in_order(tmp_path: Path) -> None:
+    """A client that asked it for topics would hear that there are none."""
     properties = tmp_path / "server.properties"
     properties.write_text(
         f"process.roles=broker\nnode.id=11\ncontroller.quorum.bootstrap.servers=127.0.0.1:{next(free_ports())}\n"
@@ -111,6 +114,8 @@ def test_a_broker_that_finds_no_controller_ends_in_order_when_told_to(tmp_path: 
     )
     broker = LoggedProcess(host("live_broker", str(properties)), tmp_path / "broker.log")
     broker.start()
-    broker.wait_for(r'^\{"listening".*\}$')
+    place = json.loads(broker.wait_for(r'^\{"listening".*\}$'))["listening"]["PLAINTEXT"]
+    with pytest.raises(UnavailableError, match="no response"):
+        await Connection.open("127.0.0.1", int(place.rpartition(":")[2]), "client", 0.5)
     assert broker.stop() == 0
     assert "All is on disk" in broker.log
