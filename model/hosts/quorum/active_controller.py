@@ -135,7 +135,7 @@ class ActiveController:
 
     async def _rule(self, start: int) -> None:
         await self.log.reaches(start)
-        state = self._began()
+        state = await self._began()
         state.memory = state.memory.after_failover(state.cluster, now_ms())
         self.state = state
         idle_ms = now_ms() + IDLE_MS
@@ -157,8 +157,9 @@ class ActiveController:
         self.write(found.records)
         return _AGAIN_MS if found.goes_on else period_ms
 
-    def _began(self) -> TermState:
-        """Nobody else writes: all that the log has is committed by now."""
+    async def _began(self) -> TermState:
+        """Nobody else writes: all that the log has is committed by now. On a thread: a million partitions take
+        seconds, and Raft must go on."""
         log, end = self.log.records, self.voter.node.log.end
         values: list[bytes] = []
         if log.is_new:
@@ -169,7 +170,7 @@ class ActiveController:
             values = [encode_record("AbortTransactionRecord", 0, {"reason": "controller failover"})]
         if values:
             self.propose(values)
-        return TermState(log, self._cluster_id, end + len(values))
+        return await asyncio.to_thread(TermState, log, self._cluster_id, end + len(values))
 
     def _first_records(self) -> list[bytes]:
         """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""
