@@ -124,7 +124,8 @@ class Ledger:
         self.send(count)
         self.settle()
 
-    def audit(self) -> None:
+    def audit(self) -> int:
+        """All that was acknowledged is read again; how many records that are."""
         consumer = Consumer(self._consumer)
         consumer.subscribe([TOPIC])
         found: set[bytes] = set()
@@ -136,3 +137,8 @@ class Ledger:
 
         eventually(is_all, "all records", standing=lambda: f"{len(found)} of {len(self.acknowledged)}")
         consumer.close()
+        return len(self.acknowledged)
+
+    def close(self) -> None:
+        """What is not sent yet is given up."""
+        self._producer.purge()
