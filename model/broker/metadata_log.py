@@ -34,6 +34,8 @@ class LoggedCluster(msgspec.Struct, frozen=True):
     image: MetadataImage = MetadataImage(is_logged=True)
     eligible: Mapping[TopicPartition, EligibleReplicas] = MappingProxyType({})
     """Of partitions that have any."""
+    placed: Mapping[TopicPartition, int] = MappingProxyType({})
+    """Of this broker's replicas, the number of the log dir that it is said to lie in (`directory_number`)."""
     assigned: Mapping[str, r.TopicAssigned] = MappingProxyType({})
     configs: Mapping[str, Config] = MappingProxyType({})
     features: Mapping[str, int] = MappingProxyType({})
@@ -108,7 +110,7 @@ class _Learning:
         self._assigned = dict(before.assigned)
         self._configs = dict(before.configs)
         self._features = before.features
-        self._eligible = dict(before.eligible)
+        self._eligible, self._placed = dict(before.eligible), dict(before.placed)
         self._gone: list[TopicPartition] = []
         self._removed: list[TopicPartition] = []
         self._touched: dict[TopicPartition, None] = {}
@@ -168,8 +170,11 @@ class _Learning:
             self._eligible.pop(name, None)
             if each.elr or each.last_known_elr:
                 self._eligible[name] = EligibleReplicas(each.elr or (), each.last_known_elr or ())
+            self._placed.pop(name, None)
             if self._broker in replicas:
                 self._touched[name] = None
+                if each.directories is not None:
+                    self._placed[name] = each.directories[replicas.index(self._broker)]
         self._topics[fact.topic] = partitions
 
     def _remove(self, topic: str) -> None:
@@ -178,6 +183,7 @@ class _Learning:
             self._gone.append(name)
             self._touched.pop(name, None)
             self._eligible.pop(name, None)
+            self._placed.pop(name, None)
             if self._broker in known.replicas:
                 self._removed.append(name)
         self._ids.pop(topic, None)
@@ -186,7 +192,7 @@ class _Learning:
     def result(self) -> tuple[LoggedCluster, LocalChanges]:
         controller = self._broker if self._broker in self._brokers else min(self._brokers, default=-1)
         image = MetadataImage(controller, self._brokers, self._topics, self._ids, is_logged=True)
-        after = LoggedCluster(image, self._eligible, self._assigned, self._configs, self._features)
+        after = LoggedCluster(image, self._eligible, self._placed, self._assigned, self._configs, self._features)
         return after, LocalChanges(
             gone=tuple(self._gone),
             removed=tuple(dict.fromkeys(self._removed)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,31 @@ def test_a_topic_that_is_deleted_while_a_broker_is_away_leaves_nothing_there(kra
     assert log.exists()
     kraft.brokers[13].start()
     eventually(lambda: not log.exists(), "the stray log to go")
+
+
+def test_a_log_dir_that_fails_loses_what_lies_there_to_others_and_comes_back_as_another(
+    kraft: OurKraft, tmp_path: Path
+) -> None:
+    """The controllers know what lies there, for the broker has told them."""
+    admin, more = admin_of(kraft), tmp_path / "broker-13" / "more"
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)])[TOPIC].result(60)
+    kraft.wait_for_isr(*BROKERS)
+    there = {number for number in range(PARTITIONS) if (more / f"{TOPIC}-{number}").exists()}
+    assert len(there) == PARTITIONS // 2
+    Ledger(kraft).produce(50)
+    shutil.rmtree(more)  # it fails with the next checkpoint
+
+    def is_left() -> bool:
+        states = kraft.states()
+        return bool(states) and all((13 in isr) == (number not in there) for number, (_, isr) in states.items())
+
+    eventually(is_left, f"13 out of the ISRs of {there} alone", standing=kraft.states)
+    assert all(leader != 13 for number, (leader, _) in kraft.states().items() if number in there)
+    kraft.brokers[13].stop()
+    more.mkdir()
+    kraft.brokers[13].start()
+    kraft.wait_for_isr(*BROKERS)
+    assert "Traceback" not in kraft.brokers[13].log
 
 
 def test_a_broker_that_is_no_one_here_is_told_so(kraft: OurKraft, tmp_path: Path) -> None:
