@@ -69,6 +69,8 @@ class Follower(msgspec.Struct, frozen=True):
     update_at_ms: int = 0
     """When it looks next whether the voters' record says of it what is true."""
     download: Download | None = None
+    has_told: bool = False
+    """Whether it told this leader what is true of it, though no voters' record can say so (kraft.version 0)."""
 
 
 class Prospective(msgspec.Struct, frozen=True):
@@ -134,6 +136,8 @@ class Leader(msgspec.Struct, frozen=True):
     """When each voter was told last that there is a leader."""
     waiting: tuple[ParkedFetch, ...] = ()
     change: VoterChange | None = None
+    told: Mapping[int, Voter] = {}
+    """What voters told of themselves, until a voters' record can say so."""
 
 
 class Resigned(msgspec.Struct, frozen=True):

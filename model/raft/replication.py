@@ -264,7 +264,8 @@ def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateV
     node = turn.node
     if turn.now_ms >= role.update_at_ms:
         turn.set_role(update_at_ms=turn.now_ms + node.settings.fetch_timeout_ms)
-        if _has_changed(node):
+        if _has_changed(node, role):
+            turn.set_role(has_told=True)
             return UpdateVoter(node.cluster_id, node.epoch, node.me)
     if role.download is None:
         return _fetch(node)
@@ -273,11 +274,13 @@ def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateV
     return FetchSnapshot(node.cluster_id, node.key, node.epoch, role.download.snapshot, role.download.position)
 
 
-def _has_changed(node: RaftNode) -> bool:
-    """The voters' record says something else of this one than it would itself."""
+def _has_changed(node: RaftNode, role: Follower) -> bool:
+    """The voters' record says something else of this one than it would itself; without one each leader is told once."""
     voters = node.log.voters
+    if voters.kraft_version == 0:
+        return node.is_voter and not role.has_told
     recorded: Voter | None = voters.by_id(node.key.id) if node.is_voter else None
-    return recorded is not None and voters.kraft_version > 0 and recorded != node.me
+    return recorded is not None and recorded != node.me
 
 
 def _fetch(node: RaftNode) -> Fetch:

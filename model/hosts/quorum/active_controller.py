@@ -246,7 +246,8 @@ class ActiveController:
         """What ApiVersions tells."""
         if self.state is None:
             return Features(SUPPORTED, {})
-        return Features(SUPPORTED, self.state.features, self._mark)
+        version = self.voter.node.log.voters.kraft_version
+        return Features(SUPPORTED, self.state.features | ({KRAFT_VERSION: version} if version else {}), self._mark)
 
 
 def now_ms() -> float:

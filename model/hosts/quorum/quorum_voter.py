@@ -31,6 +31,7 @@ from model.raft.messages import (
     Append,
     AskVersions,
     BeginQuorumEpoch,
+    ChangeAnswer,
     Command,
     Commit,
     EndQuorumEpoch,
@@ -59,6 +60,7 @@ from model.raft.messages import (
     TimePassed,
     Truncate,
     UpdateVoter,
+    UpgradeKraftVersion,
     VersionsAnswer,
     Vote,
     VoteAnswer,
@@ -173,6 +175,18 @@ class QuorumVoter:
         """A leader's records, so many each: they are committed once the high watermark is at what is returned."""
         self.tell(RecordsProposed(epoch, batches))
         return self.node.log.end
+
+    def upgrade(self, version: int, *, dry: bool) -> str:
+        """Of kraft.version, which a leader writes at once: the error. `dry`: whether that would do."""
+        self._numbers += 1
+        answered: asyncio.Future[tuple[Reply, bytes]] = asyncio.get_running_loop().create_future()
+        self._asked[self._numbers] = answered
+        self.tell(RequestReceived(self._numbers, UpgradeKraftVersion(version, dry)))
+        reply, _ = answered.result()
+        assert isinstance(reply, ChangeAnswer)
+        if reply.why:
+            _LOGGER.info("kraft.version %d: %s", version, reply.why)
+        return reply.known.error
 
     def stop(self) -> None:
         """An orderly one: a leader hands over first."""
@@ -330,6 +344,8 @@ class QuorumVoter:
         if isinstance(request, AskVersions):
             features = await supported_features(connection, self._patience_s)
             return VersionsAnswer(AnswerHeader(), features.get(KRAFT_VERSION, (0, 0)))
+        if isinstance(request, UpdateVoter) and API_KEYS[UpdateVoter] not in connection.versions:  # older than 3.9
+            return ChangeAnswer(AnswerHeader("UNSUPPORTED_VERSION"))
         version = connection.newest(API_KEYS[type(request)], SERVED[API_KEYS[type(request)]][1])
         if isinstance(request, Vote) and request.pre_vote and version < _FIRST_PRE_VOTE:
             return VoteAnswer(AnswerHeader("UNSUPPORTED_VERSION"))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from model.hosts.quorum.committed_log import values_of
+from model.hosts.quorum.voter_disk import VoterDisk
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import ApiKey, WireError, error_name
 from model.metadata_log.decoder import Decoded, decode
-from tests.harness.quorum_voters import Reader, VoterProcess, three_voters
+from model.raft.raft_log import ReplicaKey, Voter, VoterSet
+from tests.harness.quorum_voters import Reader, VoterProcess, directory_id, three_voters
+from tests.harness.waiting import PATIENCE_S
 
 
 @pytest.fixture(params=[1, 0], ids=["kraft.version-1", "kraft.version-0"])
@@ -38,6 +43,46 @@ async def configured(voter: VoterProcess, value: str, patience_s: float) -> str:
         return error_name(answer.responses[0].error_code) if answer.responses else ""
     finally:
         await connection.close()
+
+
+async def updated(voter: VoterProcess, kraft_version: int) -> str:
+    """What the controller there answers to another kraft.version."""
+    connection = await Connection.open(*voter.address, "operator", 5.0)
+    try:
+        shapes = connection.request_shapes(ApiKey.UPDATE_FEATURES)
+        key = shapes.FeatureUpdateKey(feature="kraft.version", max_version_level=kraft_version, upgrade_type=1)
+        request = shapes.UpdateFeaturesRequest(
+            timeout=timedelta(seconds=5), feature_updates=(key,), validate_only=False
+        )
+        answer: Any = await connection.ask(request, 5.0)
+        return error_name(answer.error_code)
+    finally:
+        await connection.close()
+
+
+async def test_voters_that_were_configured_are_kept_in_the_log_from_kraft_version_1_on(
+    voters: dict[int, VoterProcess],
+) -> None:
+    """As soon as each has told its directory."""
+    reader = reader_of(voters)
+    await reader.read_more(3)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (error := await updated(voters[reader.leader], 1)) != "NONE":
+        assert error == "INVALID_UPDATE_VERSION" and time.monotonic() < deadline_s
+        await asyncio.sleep(0.1)
+    assert await updated(voters[reader.leader], 0) == "INVALID_UPDATE_VERSION"
+    voters[reader.leader].kill()
+    await reader.read_more(3, reader.epoch + 1)
+    for voter in voters.values():
+        voter.kill()
+    for node, voter in voters.items():
+        disk = VoterDisk(voter.folder, VoterSet(), 0)
+        known = disk.raft_log().voters
+        assert (known.kraft_version, known.by_id(node)) == (
+            1,
+            Voter(ReplicaKey(node, directory_id(node)), voter.address),
+        )
+        disk.close(0)
 
 
 async def test_a_controller_acknowledges_what_outlives_it_and_nothing_else(
