@@ -33,6 +33,8 @@ class QuorumSettings(msgspec.Struct, frozen=True):
     fetch_timeout_ms: int = 2_000
     election_backoff_max_ms: int = 1_000
     request_timeout_ms: int = 2_000
+    auto_join: bool = False
+    """`auto.join.enable` (4.2): who does not vote asks to."""
 
     @property
     def check_quorum_ms(self) -> int:

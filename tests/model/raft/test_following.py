@@ -6,6 +6,7 @@ import pytest
 
 from model.observer.messages import LogPosition
 from model.raft.messages import (
+    AddVoter,
     AnswerHeader,
     Append,
     ChangeAnswer,
@@ -14,6 +15,7 @@ from model.raft.messages import (
     Fetch,
     FetchAnswer,
     FetchSnapshot,
+    RemoveVoter,
     RequestFailed,
     SnapshotAnswer,
     SnapshotLoaded,
@@ -23,8 +25,8 @@ from model.raft.messages import (
     Truncate,
     UpdateVoter,
 )
-from model.raft.node import Follower, Prospective, Unattached
-from model.raft.raft_log import RaftBatch
+from model.raft.node import Follower, Prospective, QuorumSettings, Unattached
+from model.raft.raft_log import RaftBatch, ReplicaKey, Voter, VoterSet
 from tests.model.raft.replica import Replica, follower, log_of, voter, voters
 
 LEADER = AnswerHeader(epoch=2, leader=3, address=voter(3).address)
@@ -163,3 +165,28 @@ def test_a_voter_that_listens_elsewhere_now_tells_its_leader(kraft_version: int,
         replica.wait(1_000, TimePassed())
         replica.hear(Fetch, FetchAnswer(LEADER, 10))
     assert len(replica.sent(UpdateVoter)) == again
+
+
+@pytest.mark.parametrize(
+    ("voting", "asked"),
+    [
+        (voters(1, 2, 3), AddVoter(None, voter(7), when_committed=False)),
+        (voters(2, 3).added(Voter(ReplicaKey(7, "lost"), ("node-7", 9093))), RemoveVoter(None, ReplicaKey(7, "lost"))),
+        (voters(1, 2, 3, kraft_version=0), None),
+        (voters(2, 3, 7), None),
+    ],
+)
+def test_who_does_not_vote_asks_to_where_that_is_wished(voting: VoterSet, asked: AddVoter | RemoveVoter | None) -> None:
+    """As another replica than it was before it lost its disk, perhaps."""
+    replica = follower(7, log_of((2, 10), voting=voting), leader=3, settings=QuorumSettings(auto_join=True))
+    replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    replica.wait(1_000, TimePassed())
+    replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    replica.wait(1_000, TimePassed())
+    replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    sent = [request for kind in (AddVoter, RemoveVoter) for _, request in replica.sent(kind)]
+    assert sent == ([] if asked is None else [asked])
+    never = follower(7, log_of((2, 10), voting=voting), leader=3)
+    never.hear(Fetch, FetchAnswer(LEADER, 10))
+    never.wait(2_000, TimePassed())
+    assert not never.sent(AddVoter) + never.sent(RemoveVoter)

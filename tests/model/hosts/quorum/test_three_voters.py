@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from model.hosts.quorum.committed_log import values_of
-from model.hosts.quorum.voter_disk import VoterDisk
+from model.hosts.quorum.voter_disk import VoterDisk, format_folder
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.names import ApiKey, WireError, error_name
+from model.hosts.wire.names import ApiKey, WireError, error_name, topic_id_text
 from model.metadata_log.decoder import Decoded, decode
 from model.raft.raft_log import ReplicaKey, Voter, VoterSet
-from tests.harness.quorum_voters import Reader, VoterProcess, directory_id, three_voters
+from tests.harness.kafka import free_ports
+from tests.harness.quorum_voters import CLUSTER_ID, Reader, VoterProcess, directory_id, three_voters
 from tests.harness.waiting import PATIENCE_S
 
 
@@ -167,3 +168,41 @@ async def test_what_a_leader_alone_has_is_not_committed_and_is_cut_later(voters:
     cut = voters[old].batches()
     assert reader.committed.items() <= cut.items()
     assert not tail.items() <= cut.items()
+
+
+async def until_voting(reader: Reader, voters: dict[int, VoterProcess], *wanted: tuple[int, str]) -> None:
+    """Until these replicas vote, as the leader says."""
+
+    async def voting() -> set[tuple[int, str | None]]:
+        await reader.read()
+        try:
+            connection = await Connection.open(*voters[reader.leader].address, "operator", 5.0)
+        except (WireError, KeyError):
+            return set()
+        shapes = connection.request_shapes(ApiKey.DESCRIBE_QUORUM)
+        asked = shapes.TopicData(topic_name="__cluster_metadata", partitions=(shapes.PartitionData(partition_index=0),))
+        answer: Any = await connection.ask(shapes.DescribeQuorumRequest(topics=(asked,)), 5.0)
+        await connection.close()
+        told = answer.topics[0].partitions[0].current_voters
+        return {(each.replica_id, topic_id_text(each.replica_directory_id)) for each in told}
+
+    deadline_s = time.monotonic() + PATIENCE_S
+    while (found := await voting()) != set(wanted):
+        assert time.monotonic() < deadline_s, found
+        await asyncio.sleep(0.1)
+
+
+async def test_who_wishes_to_vote_does_so_by_itself_also_after_it_lost_its_disk(tmp_path: Path) -> None:
+    with three_voters(tmp_path, 1) as voters:
+        reader, port = reader_of(voters), next(free_ports())
+        three = [(node, directory_id(node)) for node in voters]
+        quorum = ",".join(f"127.0.0.1:{voter.address[1]}" for voter in voters.values())
+        for number, directory in enumerate((directory_id(4), directory_id(5))):
+            folder = tmp_path / f"fourth-{number}"
+            format_folder(folder, CLUSTER_ID, ReplicaKey(4, directory), VoterSet(), [])
+            fourth = VoterProcess(folder, port, "--quorum", quorum, "--auto-join")
+            fourth.start()
+            try:
+                await until_voting(reader, voters, *three, (4, directory))
+            finally:
+                fourth.kill()
