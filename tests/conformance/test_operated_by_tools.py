@@ -272,6 +272,10 @@ def test_tools_that_ask_the_controller_itself(ruled: KraftCluster) -> None:
     here = ("--bootstrap-controller", ruled.controllers)
     assert re.search(r"LeaderId:\s+1\n", commands.ask("quorum", *here, "describe", "--status"))
     assert "metadata.version" in commands.ask("features", *here, "describe")
+    commands.create("told", {0: (2, 3)})
+    commands.configure("told", retention_ms="3600001")
+    described = ("--describe", "--entity-type", "topics", "--entity-name", "told")
+    assert "retention.ms=3600001" in commands.ask("configs", *here, *described)
 
 
 def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:

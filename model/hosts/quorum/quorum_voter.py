@@ -145,6 +145,10 @@ class QuorumVoter:
         self._server: Server | None = None
 
     @property
+    def node_id(self) -> int:
+        return self._key.id
+
+    @property
     def node(self) -> RaftNode:
         assert self._node is not None, "it was never started"
         return self._node
