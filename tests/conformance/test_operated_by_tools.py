@@ -272,10 +272,9 @@ def test_tools_that_ask_the_controller_itself(ruled: KraftCluster) -> None:
     here = ("--bootstrap-controller", ruled.controllers)
     assert re.search(r"LeaderId:\s+1\n", commands.ask("quorum", *here, "describe", "--status"))
     assert "metadata.version" in commands.ask("features", *here, "describe")
-    commands.create("told", {0: (2, 3)})
-    commands.configure("told", retention_ms="3600001")
-    described = ("--describe", "--entity-type", "topics", "--entity-name", "told")
-    assert "retention.ms=3600001" in commands.ask("configs", *here, *described)
+    everywhere = ("--entity-type", "brokers", "--entity-default")
+    commands.ask("configs", *here, "--alter", *everywhere, "--add-config", "log.retention.bytes=3600001")
+    assert "log.retention.bytes=3600001" in commands.ask("configs", *here, "--describe", *everywhere)
 
 
 def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:

@@ -98,13 +98,7 @@ class KraftAssembly:
         )
         self._listening = Listening(settings)
         self._serves = asyncio.Event()
-        surroundings = BrokerSurroundings(
-            self._link.ask,
-            no_zookeeper,
-            inter_broker_listener_of(settings),
-            topic_config=self._topic_config,
-            log_dir_failed=self._log_dir_failed,
-        )
+        surroundings = self._surroundings()
         self._quotas = ClientQuotas(settings, surroundings.now_ms)
         self._topics = AutoTopics(
             ForwardedTopics(self._link.ask, lambda: self._layers.effective), lambda: self._layers.effective
@@ -212,6 +206,15 @@ class KraftAssembly:
         await self._registration.close()
         await self._follower.close()
         await self._link.close()
+
+    def _surroundings(self) -> BrokerSurroundings:
+        return BrokerSurroundings(
+            self._link.ask,
+            no_zookeeper,
+            inter_broker_listener_of(self._settings),
+            topic_config=self._topic_config,
+            log_dir_failed=self._log_dir_failed,
+        )
 
     def _log_dir_failed(self, path: Path) -> None:
         if (directory := self._reports.ids.get(path)) is not None:

@@ -19,9 +19,10 @@ from model.hosts.quorum.raft_requests import API_KEYS, LISTENER, request_body, r
 from model.hosts.quorum.raft_responses import quorum_described, reply_body, reply_value
 from model.hosts.quorum.voter_disk import VoterDisk
 from model.hosts.wire.connection import Connection, supported_features
+from model.hosts.wire.error_responses import error_response
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey, WireError
-from model.hosts.wire.server import Api, Features, Server, error_response
+from model.hosts.wire.server import Api, Features, Server
 from model.hosts.wire.server import Request as Received
 from model.observer.messages import UNKNOWN, Address
 from model.raft.decide import begin, decide

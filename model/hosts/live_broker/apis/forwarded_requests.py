@@ -24,9 +24,10 @@ from model.hosts.live_broker.apis.configs import BROKER_LOGGER
 from model.hosts.live_broker.apis.topic_requests import PlannedReplicas, WantedTopic
 from model.hosts.live_broker.parts import AskController
 from model.hosts.wire.connection import Connection
+from model.hosts.wire.error_responses import error_response
 from model.hosts.wire.messages import Encoded, Entity, decode_response, encode, encode_request, name_of, shaped
 from model.hosts.wire.names import ZERO_ID, ApiKey, UnavailableError, WireError, error_name
-from model.hosts.wire.server import Answers, Api, Request, error_response
+from model.hosts.wire.server import Answers, Api, Request
 
 PATIENCE_S, PAUSE_S = 20.0, 0.1
 """Until there is a controller, and between two attempts."""
