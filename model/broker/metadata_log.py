@@ -8,6 +8,7 @@ localChanges`, `org.apache.kafka.image.LocalReplicaChanges`, `LogManager.isStray
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,10 +21,21 @@ from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 Config = Mapping[str, str]
 
 
+class EligibleReplicas(NamedTuple):
+    """Who may lead a partition that nobody in sync is left of (KIP-966), and who led it last."""
+
+    elr: tuple[int, ...] = ()
+    last_known: tuple[int, ...] = ()
+
+
 class LoggedCluster(msgspec.Struct, frozen=True):
     """What the log has said so far, as far as a broker needs it. `configs` by entity, as `topics/orders`."""
 
     image: MetadataImage = MetadataImage(is_logged=True)
+    eligible: Mapping[TopicPartition, EligibleReplicas] = MappingProxyType({})
+    """Of partitions that have any."""
+    placed: Mapping[TopicPartition, int] = MappingProxyType({})
+    """Of this broker's replicas, the number of the log dir that it is said to lie in (`directory_number`)."""
     assigned: Mapping[str, r.TopicAssigned] = MappingProxyType({})
     configs: Mapping[str, Config] = MappingProxyType({})
     features: Mapping[str, int] = MappingProxyType({})
@@ -98,6 +110,7 @@ class _Learning:
         self._assigned = dict(before.assigned)
         self._configs = dict(before.configs)
         self._features = before.features
+        self._eligible, self._placed = dict(before.eligible), dict(before.placed)
         self._gone: list[TopicPartition] = []
         self._removed: list[TopicPartition] = []
         self._touched: dict[TopicPartition, None] = {}
@@ -154,8 +167,14 @@ class _Learning:
             name, replicas = TopicPartition(fact.topic, each.partition), tuple(assigned.replicas[each.partition])
             state = LeaderAndIsr(each.leader, each.leader_epoch, each.isr, each.recovering, each.version)
             partitions[each.partition] = PartitionToKnow(name, state, each.controller_epoch, replicas, ())
+            self._eligible.pop(name, None)
+            if each.elr or each.last_known_elr:
+                self._eligible[name] = EligibleReplicas(each.elr or (), each.last_known_elr or ())
+            self._placed.pop(name, None)
             if self._broker in replicas:
                 self._touched[name] = None
+                if each.directories is not None:
+                    self._placed[name] = each.directories[replicas.index(self._broker)]
         self._topics[fact.topic] = partitions
 
     def _remove(self, topic: str) -> None:
@@ -163,6 +182,8 @@ class _Learning:
             name = TopicPartition(topic, number)
             self._gone.append(name)
             self._touched.pop(name, None)
+            self._eligible.pop(name, None)
+            self._placed.pop(name, None)
             if self._broker in known.replicas:
                 self._removed.append(name)
         self._ids.pop(topic, None)
@@ -171,7 +192,7 @@ class _Learning:
     def result(self) -> tuple[LoggedCluster, LocalChanges]:
         controller = self._broker if self._broker in self._brokers else min(self._brokers, default=-1)
         image = MetadataImage(controller, self._brokers, self._topics, self._ids, is_logged=True)
-        after = LoggedCluster(image, self._assigned, self._configs, self._features)
+        after = LoggedCluster(image, self._eligible, self._placed, self._assigned, self._configs, self._features)
         return after, LocalChanges(
             gone=tuple(self._gone),
             removed=tuple(dict.fromkeys(self._removed)),

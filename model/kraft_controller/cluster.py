@@ -14,6 +14,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.cluster.findings.health import MIN_ISR, at_least_one
 from model.cluster.ids import METADATA_VERSION, TopicPartition
+from model.cluster.image_parts import directory_number
 from model.cluster.partition_columns import stacked
 from model.cluster.topic_image import Flags, unpadded
 from model.kraft_controller.partition_change import (
@@ -46,11 +47,10 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
         return not (self.fenced or self.in_controlled_shutdown)
 
     def changed_by(self, record: "BrokerChanged") -> "BrokerRegistration":
-        """The broker after it: whoever is fenced or unfenced is no longer in a controlled shutdown."""
+        """The broker after it. Only the next incarnation ends a controlled shutdown, neither fencing nor unfencing
+        (`BrokerRegistration.cloneWith`)."""
         told = {name: value for name in ("fenced", "in_controlled_shutdown", "directories")
                 if (value := getattr(record, name)) is not None}  # fmt: skip
-        if record.fenced is not None:
-            told["in_controlled_shutdown"] = False
         return msgspec.structs.replace(self, **told)
 
 
@@ -149,6 +149,8 @@ MetadataRecord = (
 )
 
 
+DirectoriesOf = Callable[[TopicPartition], tuple[str, ...]]
+"""Of a partition's replicas, the ids of the directories that hold them."""
 UNCLEAN_KEY = "unclean.leader.election.enable"
 EVERY_BROKER = "brokers/<default>"
 
@@ -156,17 +158,27 @@ EVERY_BROKER = "brokers/<default>"
 class KraftCluster:
     """Partitions are told in the order of the image: Kafka's own, of hash tables, matters to no outcome."""
 
-    def __init__(self, image: ClusterImage, *, unclean: bool = False, levels: Levels | None = None) -> None:
-        """`unclean`: every topic may elect a leader that is not in sync, whatever is configured."""
+    def __init__(
+        self,
+        image: ClusterImage,
+        *,
+        unclean: bool = False,
+        levels: Levels | None = None,
+        directories: DirectoriesOf | None = None,
+    ) -> None:
+        """`unclean`: every topic may elect a leader that is not in sync, whatever is set. `directories`: those of
+        the image, which has only numbers for them; None: they do not matter."""
         self.levels = levels_of(image) if levels is None else levels
         self._image = image
         self._is_unclean = unclean
+        self._directories_of = directories
         self._columns = stacked(tuple(image.topics.values()))
         dirs: Mapping[int, tuple[str, ...]] = {} if image.metadata is None else image.metadata.log_dirs
         self.brokers: dict[int, BrokerRegistration] = {
             each.id: BrokerRegistration(
                 -1 if each.epoch is None else each.epoch,
                 fenced=each.id in image.fenced,
+                in_controlled_shutdown=bool(each.in_controlled_shutdown),
                 rack=each.rack,
                 directories=dirs.get(each.id, ()),
             )
@@ -250,6 +262,7 @@ class KraftCluster:
             elr=state.elr or (),
             last_known_elr=state.last_known_elr or (),
             recovering=state.recovering,
+            directories=() if self._directories_of is None else self._directories_of(name),
         )
 
     def find(self, name: TopicPartition) -> Registration | None:
@@ -300,7 +313,11 @@ class KraftCluster:
 
     def in_directory(self, broker: int, directory: str) -> list[TopicPartition]:
         """Partitions whose replica the broker has there."""
-        return [name for name in self.with_replica_on(broker) if self.partition(name).directory(broker) == directory]
+        columns = self._columns
+        width = min(columns.replicas.shape[1], columns.directories.shape[1])
+        there = columns.directories[:, :width] == directory_number(directory)
+        found = self._named((there & (columns.replicas[:, :width] == broker)).any(axis=1))
+        return self._now(found, lambda each: each.directory(broker) == directory)
 
     def with_in_isr(self, broker: int) -> list[TopicPartition]:
         """Partitions whose ISR has the broker."""

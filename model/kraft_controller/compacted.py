@@ -60,6 +60,11 @@ class CompactedLog:
         """Name → id."""
         return {topic.name: id_ for id_, topic in self._topics.items()}
 
+    def directories(self, topic_id: str, partition: int) -> tuple[str, ...]:
+        """Of its replicas; of none it is known before metadata.version 3.7-IV2."""
+        fields = _fields(self._topics[topic_id].partitions[partition])
+        return tuple(fields.get("directories") or [MIGRATING] * len(fields["replicas"]))
+
     def placed(self) -> list[bytes]:
         """Records of topics, each before its partitions."""
         return [

@@ -140,8 +140,9 @@ def _shut_down(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
     registered = cluster.brokers.get(broker)
     if registered is None or registered.fenced or not cluster.led_by(broker):
         yield from _fence(cluster, broker)
-    elif not registered.in_controlled_shutdown:
-        yield BrokerChanged(broker, in_controlled_shutdown=True)
+    else:
+        if not registered.in_controlled_shutdown:
+            yield BrokerChanged(broker, in_controlled_shutdown=True)
         yield from without(cluster, broker, cluster.with_in_isr(broker))
 
 

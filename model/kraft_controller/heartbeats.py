@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 from kio.schema.errors import ErrorCode
 
-from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, KraftCluster
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerSilent,
@@ -65,9 +65,14 @@ class HeartbeatTable(msgspec.Struct, frozen=True):
     shutdown_offsets: Mapping[int, int] = {}
     """Of those that stop in order: where the log ended when their leaders had moved."""
 
-    def forgetting(self, broker: int) -> "HeartbeatTable":
-        """After a change of its registration."""
-        return msgspec.structs.replace(self, offsets={**self.offsets, broker: UNKNOWN_OFFSET})
+    def after(self, record: BrokerChanged | BrokerRegistered) -> "HeartbeatTable":
+        """After a change of a broker's registration: one that is fenced, or registers anew, is no longer stopping."""
+        broker = record.broker
+        told = msgspec.structs.replace(self, offsets={**self.offsets, broker: UNKNOWN_OFFSET})
+        if not record.fenced:
+            return told
+        stops = {each: offset for each, offset in self.shutdown_offsets.items() if each != broker}
+        return msgspec.structs.replace(told, shutdown_offsets=stops)
 
     def after_failover(self, cluster: KraftCluster, now_ms: float) -> "HeartbeatTable":
         """Of another active controller: all have a whole session before them, those that are dead as well."""

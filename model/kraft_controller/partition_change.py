@@ -23,6 +23,8 @@ HIGHEST_LEVELS: Final[Mapping[tuple[int, int], int]] = {
     (4, 0): 25, (4, 1): 27, (4, 2): 29, (4, 3): 30, (4, 4): 33,
 }  # fmt: skip
 """Release → the highest metadata.version it has (`MetadataVersion`, 4.4)."""
+DIRECTORIES_SINCE: Final = 17
+"""metadata.version 3.7-IV2."""
 
 
 class Levels(NamedTuple):
@@ -44,7 +46,7 @@ class Levels(NamedTuple):
     @property
     def keeps_directories(self) -> bool:
         """Whether partitions name the directories of their replicas (KIP-858, 3.7-IV2)."""
-        return self.metadata_version >= 17
+        return self.metadata_version >= DIRECTORIES_SINCE
 
     @property
     def registration_cleans_up(self) -> bool:

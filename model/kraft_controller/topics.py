@@ -116,10 +116,11 @@ def _as_counted(cluster: KraftCluster, topic: NewTopic, draw: Draw) -> tuple[Err
 def _placed(
     cluster: KraftCluster, numbers: Sequence[int], replicas: int, draw: Draw
 ) -> tuple[ErrorCode, Mapping[int, Brokers]]:
+    """Not on one that is stopping; one that has stopped is fenced, and as good as any that is."""
     usable = [
         Usable(broker, each.rack, each.fenced)
         for broker, each in cluster.brokers.items()
-        if not each.in_controlled_shutdown
+        if each.fenced or not each.in_controlled_shutdown
     ]
     try:
         found = StripedPlacer(usable, draw).place(len(numbers), replicas)

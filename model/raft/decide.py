@@ -2,8 +2,7 @@
 
 It is what controllers run among themselves, and what each broker runs as an observer. It waits for nothing, keeps no
 clock and writes nothing. The rules are those of Kafka 4.2 and later; towards older peers as they are, too: a voter that
-knows no pre-vote (before 4.0) is asked for its vote at once. Not here: automatic joining (`auto.join.enable`) and the
-upgrade of kraft.version from 0 to 1.
+knows no pre-vote (before 4.0) is asked for its vote at once.
 Source: `org.apache.kafka.raft.KafkaRaftClient` (4.3).
 """
 
@@ -36,6 +35,7 @@ from model.raft.messages import (
     SnapshotMade,
     StopWanted,
     UpdateVoter,
+    UpgradeKraftVersion,
     VersionsAnswer,
     Vote,
     VoteAnswer,
@@ -69,7 +69,7 @@ from model.raft.replication import (
     serve_waiting,
 )
 from model.raft.turn import Turn
-from model.raft.voter_changes import ask_versions, drop_late_change, on_change, on_update, on_versions
+from model.raft.voter_changes import ask_versions, drop_late_change, on_change, on_update, on_upgrade, on_versions
 from model.raft.voting import count_votes, is_news, on_begin, on_end, on_vote, on_vote_answer
 
 
@@ -146,6 +146,8 @@ def _on_request(turn: Turn, number: int, request: Request) -> None:
             on_change(turn, number, request)
         case UpdateVoter():
             on_update(turn, number, request)
+        case UpgradeKraftVersion():
+            on_upgrade(turn, number, request)
         case AskVersions():
             turn.answer(number, VersionsAnswer(turn.known(), turn.node.me.versions))
 

@@ -87,6 +87,13 @@ class UpdateVoter(msgspec.Struct, frozen=True):
     voter: Voter
 
 
+class UpgradeKraftVersion(msgspec.Struct, frozen=True):
+    """The state machine of a leader wants this kraft.version; `dry`: whether that would do."""
+
+    version: int
+    dry: bool = False
+
+
 class AskVersions(msgspec.Struct, frozen=True):
     """Which kraft.versions does it know (ApiVersions)."""
 
@@ -94,7 +101,7 @@ class AskVersions(msgspec.Struct, frozen=True):
 LeaderRequest = Fetch | FetchSnapshot | UpdateVoter
 VoterRequest = Vote | BeginQuorumEpoch | EndQuorumEpoch
 ChangeRequest = AddVoter | RemoveVoter
-Request = LeaderRequest | VoterRequest | ChangeRequest | AskVersions
+Request = LeaderRequest | VoterRequest | ChangeRequest | UpgradeKraftVersion | AskVersions
 
 
 class AnswerHeader(msgspec.Struct, frozen=True):

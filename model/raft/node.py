@@ -33,6 +33,8 @@ class QuorumSettings(msgspec.Struct, frozen=True):
     fetch_timeout_ms: int = 2_000
     election_backoff_max_ms: int = 1_000
     request_timeout_ms: int = 2_000
+    auto_join: bool = False
+    """`auto.join.enable` (4.2): who does not vote asks to."""
 
     @property
     def check_quorum_ms(self) -> int:
@@ -69,6 +71,8 @@ class Follower(msgspec.Struct, frozen=True):
     update_at_ms: int = 0
     """When it looks next whether the voters' record says of it what is true."""
     download: Download | None = None
+    has_told: bool = False
+    """Whether it told this leader what is true of it, though no voters' record can say so (kraft.version 0)."""
 
 
 class Prospective(msgspec.Struct, frozen=True):
@@ -134,6 +138,8 @@ class Leader(msgspec.Struct, frozen=True):
     """When each voter was told last that there is a leader."""
     waiting: tuple[ParkedFetch, ...] = ()
     change: VoterChange | None = None
+    told: Mapping[int, Voter] = {}
+    """What voters told of themselves, until a voters' record can say so."""
 
 
 class Resigned(msgspec.Struct, frozen=True):

@@ -9,12 +9,14 @@ import msgspec
 
 from model.observer.messages import NOBODY, UNKNOWN, Address
 from model.raft.messages import (
+    AddVoter,
     Commit,
     Fetch,
     FetchAnswer,
     FetchSnapshot,
     LeaderRequest,
     RecordsProposed,
+    RemoveVoter,
     SnapshotAnswer,
     SnapshotLoaded,
     StartLogAt,
@@ -260,12 +262,15 @@ def ask_for_more(turn: Turn) -> None:
         _ask_anybody(turn)
 
 
-def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateVoter | None:
+def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateVoter | AddVoter | RemoveVoter | None:
     node = turn.node
     if turn.now_ms >= role.update_at_ms:
         turn.set_role(update_at_ms=turn.now_ms + node.settings.fetch_timeout_ms)
-        if _has_changed(node):
+        if _has_changed(node, role):
+            turn.set_role(has_told=True)
             return UpdateVoter(node.cluster_id, node.epoch, node.me)
+        if node.settings.auto_join and role.has_fetched and node.log.voters.kraft_version > 0 and not node.is_voter:
+            return _joining(node)
     if role.download is None:
         return _fetch(node)
     if role.download.is_whole:
@@ -273,11 +278,21 @@ def _next_request(turn: Turn, role: Follower) -> Fetch | FetchSnapshot | UpdateV
     return FetchSnapshot(node.cluster_id, node.key, node.epoch, role.download.snapshot, role.download.position)
 
 
-def _has_changed(node: RaftNode) -> bool:
-    """The voters' record says something else of this one than it would itself."""
+def _has_changed(node: RaftNode, role: Follower) -> bool:
+    """The voters' record says something else of this one than it would itself; without one each leader is told once."""
     voters = node.log.voters
+    if voters.kraft_version == 0:
+        return node.is_voter and not role.has_told
     recorded: Voter | None = voters.by_id(node.key.id) if node.is_voter else None
-    return recorded is not None and voters.kraft_version > 0 and recorded != node.me
+    return recorded is not None and recorded != node.me
+
+
+def _joining(node: RaftNode) -> AddVoter | RemoveVoter:
+    """Who lost its disk is another replica now: first the one that it was has to go."""
+    former = node.log.voters.by_id(node.key.id)
+    if former is not None:
+        return RemoveVoter(node.cluster_id, former.key)
+    return AddVoter(node.cluster_id, node.me, when_committed=False)
 
 
 def _fetch(node: RaftNode) -> Fetch:

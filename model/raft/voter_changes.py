@@ -1,12 +1,22 @@
 """A leader changes who votes, one voter at a time: the next change waits until the last one is committed.
 
-Sources: KIP-853; `org.apache.kafka.raft.internals.AddVoterHandler`, `RemoveVoterHandler`, `UpdateVoterHandler` (4.3).
+Before it can, kraft.version has to be 1: where the voters are configured, each has to have told of itself for that.
+Sources: KIP-853; `org.apache.kafka.raft.internals.AddVoterHandler`, `RemoveVoterHandler`, `UpdateVoterHandler`,
+`KRaftVersionUpgrade`, `LeaderState.maybeAppendUpgradedKRaftVersion` (4.3).
 """
 
 from model.observer.messages import UNKNOWN
-from model.raft.messages import AddVoter, AskVersions, ChangeRequest, RemoveVoter, UpdateVoter, VersionsAnswer
+from model.raft.messages import (
+    AddVoter,
+    AskVersions,
+    ChangeRequest,
+    RemoveVoter,
+    UpdateVoter,
+    UpgradeKraftVersion,
+    VersionsAnswer,
+)
 from model.raft.node import Leader, RaftNode, VoterChange
-from model.raft.raft_log import VoterSet, VotersWritten
+from model.raft.raft_log import Voter, VoterSet, VotersWritten
 from model.raft.replication import advance, heard_from, refusal, serve_waiting
 from model.raft.turn import Turn
 
@@ -36,9 +46,48 @@ def on_update(turn: Turn, number: int, request: UpdateVoter) -> None:
     turn.answer_change(number, turn.known(error or "NONE"), why)
     if error:
         return
-    if node.log.voters.by_id(request.voter.key.id) != request.voter:
+    if node.log.voters.kraft_version == 0:
+        if isinstance(node.role, Leader):
+            turn.set_role(told={**node.role.told, request.voter.key.id: request.voter})
+    elif node.log.voters.by_id(request.voter.key.id) != request.voter:
         _write(turn, node.log.voters.updated(request.voter))
     heard_from(turn, request.voter.key)
+
+
+def on_upgrade(turn: Turn, number: int, request: UpgradeKraftVersion) -> None:
+    """The voters stay who they are; from now on the log says who they are."""
+    error, why = _upgrade_refusal(turn.node, request) or ("", "")
+    voters = turn.node.log.voters
+    if not error and not request.dry and request.version > voters.kraft_version:
+        told = [_told(turn.node, voter) or voter for voter in voters.voters]
+        turn.append([(2, VotersWritten(VoterSet.of(told, request.version)))])
+        serve_waiting(turn)
+        advance(turn)
+    turn.answer_change(number, turn.known(error or "NONE"), why)
+
+
+def _told(node: RaftNode, voter: Voter) -> Voter | None:
+    """What a voter says of itself."""
+    if voter.key.is_same_as(node.key):
+        return node.me
+    return node.role.told.get(voter.key.id) if isinstance(node.role, Leader) else None
+
+
+def _upgrade_refusal(node: RaftNode, request: UpgradeKraftVersion) -> tuple[str, str] | None:
+    voters = node.log.voters
+    if not isinstance(node.role, Leader):
+        return "NOT_LEADER_OR_FOLLOWER", "it does not lead"
+    if request.version == voters.kraft_version:
+        return None
+    if request.version < voters.kraft_version:
+        return "INVALID_UPDATE_VERSION", "kraft.version cannot be lowered"
+    for voter in voters.voters:
+        told = _told(node, voter)
+        if told is None or told.key.directory is None or told.address is None:
+            return "INVALID_UPDATE_VERSION", f"voter {voter.key.id} has not told its directory"
+        if not told.versions[0] <= request.version <= told.versions[1]:
+            return "INVALID_UPDATE_VERSION", f"voter {voter.key.id} does not know kraft.version {request.version}"
+    return _busy(node)
 
 
 def _common_refusal(node: RaftNode, request: ChangeRequest) -> tuple[str, str] | None:

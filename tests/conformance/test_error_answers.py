@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from model.hosts.wire.error_responses import error_response
 from model.hosts.wire.messages import decode_request, decode_response, encode_request, encode_response, request_start
 from model.hosts.wire.names import ApiKey
-from model.hosts.wire.server import error_response
 from tests.conformance.java.answers import answers
 from tests.conformance.random_requests import Requests, differences
 from tests.harness.host_processes import BrokerProcess

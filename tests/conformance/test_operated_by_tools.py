@@ -273,6 +273,9 @@ def test_tools_that_ask_the_controller_itself(ruled: KraftCluster) -> None:
     here = ("--bootstrap-controller", ruled.controllers)
     assert re.search(r"LeaderId:\s+1\n", commands.ask("quorum", *here, "describe", "--status"))
     assert "metadata.version" in commands.ask("features", *here, "describe")
+    everywhere = ("--entity-type", "brokers", "--entity-default")
+    commands.ask("configs", *here, "--alter", *everywhere, "--add-config", "log.retention.bytes=3600001")
+    assert "log.retention.bytes=3600001" in commands.ask("configs", *here, "--describe", *everywhere)
 
 
 def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:

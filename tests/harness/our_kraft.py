@@ -21,7 +21,7 @@ BROKERS = (11, 12, 13)
 
 
 class OurKraft:
-    """Controllers 1 to 3, brokers 11 to 13. `clients` know where the brokers listened first, and listen again."""
+    """Controllers 1 to 3, brokers 11 to 13, of which the last has two log dirs."""
 
     def __init__(self, folder: Path) -> None:
         ports = free_ports()
@@ -32,15 +32,18 @@ class OurKraft:
         self.brokers = {broker: self._broker(folder / f"broker-{broker}", broker) for broker in BROKERS}
 
     def _broker(self, folder: Path, broker: int) -> LoggedProcess:
-        logs = folder / "logs"
-        logs.mkdir(parents=True)
-        (logs / "meta.properties").write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={broker}\n")
+        dirs = [folder / "logs", folder / "more"] if broker == BROKERS[-1] else [folder / "logs"]
+        for each in dirs:
+            each.mkdir(parents=True)
+            (each / "meta.properties").write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={broker}\n")
         properties = folder / "server.properties"
         properties.write_text(
             f"process.roles=broker\nnode.id={broker}\ncontroller.quorum.bootstrap.servers={self._quorum}\n"
-            f"listeners=PLAINTEXT://127.0.0.1:{self.ports[broker]}\nlog.dirs={logs}\nbroker.rack=r{broker}\n"
+            f"listeners=PLAINTEXT://127.0.0.1:{self.ports[broker]}\nlog.dirs={','.join(map(str, dirs))}\n"
+            f"broker.rack=r{broker}\n"
             "offsets.topic.num.partitions=1\noffsets.topic.replication.factor=3\ngroup.initial.rebalance.delay.ms=0\n"
             "replica.fetch.wait.max.ms=100\nbroker.heartbeat.interval.ms=500\n"
+            "replica.high.watermark.checkpoint.interval.ms=500\n"
         )
         return LoggedProcess(host("live_broker", str(properties)), folder / "broker.log")
 
@@ -137,7 +140,8 @@ class Ledger:
         self.send(count)
         self.settle()
 
-    def audit(self) -> None:
+    def audit(self) -> int:
+        """All that was acknowledged is read again; how many records that are."""
         consumer = Consumer(self._consumer)
         consumer.subscribe([self._topic])
         found: set[bytes] = set()
@@ -150,3 +154,8 @@ class Ledger:
 
         eventually(is_all, "all records", standing=lambda: f"{len(found)} of {len(self.acknowledged)}")
         consumer.close()
+        return len(self.acknowledged)
+
+    def close(self) -> None:
+        """What is not sent yet is given up."""
+        self._producer.purge()

@@ -14,6 +14,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, Ledger, OurKraft, admin_of
+from tests.kraft_rounds.clients import Client, clients_of
 
 LOAD_S, PAUSE_S = 3.0, 11.0
 """So long is written while a fault lasts; a pause is longer than a broker's session."""
@@ -74,37 +75,49 @@ def _failing(processes: list[LoggedProcess], how: str) -> Iterator[None]:
             (process.resume if how == "pause" else process.start)()
 
 
-def play(folder: Path, rounds: int, seed: int, until_s: float = float("inf")) -> Outcome:
-    """Rounds until that time of `time.monotonic`. Raises AssertionError where a record is lost, or nothing goes on."""
-    dice, faults, began_s, played = random.Random(seed), Counter[str](), time.monotonic(), 0
+def play(folder: Path, rounds: int, seed: int, until_s: float = float("inf"), others: tuple[str, ...] = ()) -> Outcome:
+    """Rounds until that time of `time.monotonic`, by librdkafka and by these `others`.
+
+    Raises AssertionError where a record is lost, or nothing goes on.
+    """
+    dice, faults, began_s, clients = random.Random(seed), Counter[str](), time.monotonic(), list[Client]()
     cluster = OurKraft(folder)
     try:
         cluster.start()
-        admin = admin_of(cluster)
-        topic = NewTopic(TOPIC, PARTITIONS, len(BROKERS), config={"min.insync.replicas": "2"})
-        admin.create_topics([topic])[TOPIC].result(60)
-        cluster.wait_for_isr(*BROKERS)
-        ledger = Ledger(cluster)
-        while played < rounds and time.monotonic() < until_s:
+        _create(cluster, (TOPIC, *others))
+        clients = [Ledger(cluster), *clients_of(others, cluster, folder)]
+        while faults.total() < rounds and time.monotonic() < until_s:
             who, how = dice.choice([*WHO]), dice.choice(HOW)
             with _failing(WHO[who](cluster, dice), how):
-                _load(ledger, PAUSE_S if how == "pause" else LOAD_S)
-            ledger.settle()
+                _load(clients, PAUSE_S if how == "pause" else LOAD_S)
+            for client in clients:
+                client.settle()
             cluster.wait_for_isr(*BROKERS)
             faults[f"{how} {who}"] += 1
-            played += 1
-        ledger.audit()
+        count = sum(client.audit() for client in clients)
     except AssertionError as error:
-        raise AssertionError(f"round {played + 1}, after {dict(faults)}: {error}\n{cluster.last_words()}") from error
+        told = f"round {faults.total() + 1}, after {dict(faults)}: {error}"
+        raise AssertionError(f"{told}\n{cluster.last_words()}") from error
     finally:
+        for client in clients:
+            client.close()
         cluster.kill()
-    said = "".join(broker.log for broker in cluster.brokers.values())
+    said = "".join(process.log for process in (*cluster.controllers.values(), *cluster.brokers.values()))
     assert "Traceback" not in said, said[said.index("Traceback") - 500 :][:3000]
-    return Outcome(played, faults, len(ledger.acknowledged), time.monotonic() - began_s)
+    return Outcome(faults.total(), faults, count, time.monotonic() - began_s)
 
 
-def _load(ledger: Ledger, seconds: float) -> None:
+def _create(cluster: OurKraft, topics: tuple[str, ...]) -> None:
+    wanted = [NewTopic(topic, PARTITIONS, len(BROKERS), config={"min.insync.replicas": "2"}) for topic in topics]
+    admin = admin_of(cluster)
+    for made in admin.create_topics(wanted).values():
+        made.result(60)
+    cluster.wait_for_isr(*BROKERS)
+
+
+def _load(clients: list[Client], seconds: float) -> None:
     until_s = time.monotonic() + seconds
     while time.monotonic() < until_s:
-        ledger.send(BATCH)
+        for client in clients:
+            client.send(BATCH)
         time.sleep(EVERY_S)

@@ -107,8 +107,6 @@ def _zookeeper(settings: Settings) -> str | None:
 def _kraft(settings: Settings, roles: Sequence[str]) -> str | None:
     if roles != ("broker",):
         return f"process.roles is {','.join(roles)}: here a broker is no controller, set it to broker"
-    if len(settings.log_dirs) > 1:
-        return f"log.dirs has {len(settings.log_dirs)} folders: in KRaft mode one is served here"
     try:
         if quorum_addresses(settings):
             return None

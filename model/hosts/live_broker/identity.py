@@ -8,6 +8,7 @@ In KRaft mode log dirs have ids as well (KIP-858). Kafka wants them formatted; h
 the cluster's at the first start. Source: `org.apache.kafka.metadata.properties.MetaPropertiesEnsemble` (3.9).
 """
 
+import asyncio
 import json
 import socket
 import uuid
@@ -148,13 +149,18 @@ class Listening:
         self._bound: dict[str, tuple[str, int]] = {}
 
     async def start(
-        self, apis: Mapping[int, Api], pace: Paces, features: Callable[[], Features] = lambda: NO_FEATURES
+        self,
+        apis: Mapping[int, Api],
+        pace: Paces,
+        features: Callable[[], Features] = lambda: NO_FEATURES,
+        opens: asyncio.Event | None = None,
     ) -> None:
-        """Listen. Raises OSError when a port is taken."""
+        """Listen; nobody is answered before `opens`. Raises OSError when a port is taken."""
         places = listeners_of(self._settings)
         limits = _limits(self._settings, len(places))
         for name, host, port in places:
-            server = self._servers[name] = Server(apis, listener=name, limits=limits, pace=pace, features=features)
+            server = Server(apis, listener=name, limits=limits, pace=pace, features=features, opens=opens)
+            self._servers[name] = server
             self._bound[name] = host, await server.start(host or EVERYWHERE, port)
 
     @property

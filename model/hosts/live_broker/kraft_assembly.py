@@ -5,6 +5,7 @@ knows of the cluster and whom it asks. It is no controller. Source: `kafka.serve
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,14 +17,16 @@ from model.broker.settings import keys
 from model.broker.settings.dynamic_configs import SettingsInLayers
 from model.broker.settings.settings import Settings, inter_broker_listener_of, quorum_addresses
 from model.cluster.ids import METADATA_VERSION
+from model.hosts.background import BackgroundTasks
 from model.hosts.live_broker.apis.client_quotas import ClientQuotas, QuotaRequests
 from model.hosts.live_broker.apis.config_stores import Config, LoggedConfigs
 from model.hosts.live_broker.apis.configs import ConfigRequests
 from model.hosts.live_broker.apis.forwarded_requests import ForwardedRequests, ForwardedTopics
-from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
+from model.hosts.live_broker.apis.metadata_requests import MetadataRequests, TopicPartitionRequests
 from model.hosts.live_broker.apis.producer_ids import ProducerIds, ProducerRequests, blocks_of_controller
 from model.hosts.live_broker.apis.topic_requests import AutoTopics
 from model.hosts.live_broker.assembly import ControllerLink, tell_unusable
+from model.hosts.live_broker.directory_reports import DirectoryReports
 from model.hosts.live_broker.identity import IdentityError, Listening, clean_shutdown_epoch, node_of, note_node
 from model.hosts.live_broker.metadata_follower import MetadataFollower
 from model.hosts.live_broker.parts import BrokerKind, BrokerSurroundings, PartsContext, Ready, no_zookeeper
@@ -34,6 +37,7 @@ from model.hosts.wire.server import Api, Features
 from model.kraft_controller.partition_change import HIGHEST_LEVELS, KRAFT_OF_3_3, NEWEST
 from model.znodes.configs import DEFAULT_ENTITY
 
+_LOGGER = logging.getLogger(__name__)
 ASK_TIMEOUT_S = 4.5
 """Half of the session that controllers give brokers (`BrokerLifecycleManager`): one that stands still is left soon."""
 CLUSTER_ID_TIMEOUT_S, CLUSTER_ID_POLL_S = 5.0, 0.05
@@ -93,9 +97,8 @@ class KraftAssembly:
             settings[keys.BROKER_HEARTBEAT_INTERVAL_MS],
         )
         self._listening = Listening(settings)
-        surroundings = BrokerSurroundings(
-            self._link.ask, no_zookeeper, inter_broker_listener_of(settings), topic_config=self._topic_config
-        )
+        self._serves = asyncio.Event()
+        surroundings = self._surroundings()
         self._quotas = ClientQuotas(settings, surroundings.now_ms)
         self._topics = AutoTopics(
             ForwardedTopics(self._link.ask, lambda: self._layers.effective), lambda: self._layers.effective
@@ -103,6 +106,9 @@ class KraftAssembly:
         self._parts = furnish.make(
             PartsContext(broker, settings, surroundings, self._topics.create, self._disks_failed.set, self._quotas)
         )
+
+        self._reports = DirectoryReports(self._link.ask, self._parts.replicas.places, lambda: self._follower.cluster)
+        self._tasks = BackgroundTasks(lambda error: _LOGGER.error("where replicas lie is told no more", exc_info=error))
 
     @property
     def failures(self) -> tuple[asyncio.Event, ...]:
@@ -122,8 +128,11 @@ class KraftAssembly:
         await self._parts.replicas.load(recover=recover)
 
     async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
-        """Listen, read the metadata log, and register. Raises OSError for a port that is taken, IdentityError."""
-        await self._listening.start(self._apis(), self._quotas.answer, self._features)
+        """Listen, read the metadata log, and register. Raises OSError for a port that is taken, IdentityError.
+
+        Clients are answered once it is unfenced: before, it would tell them that there are no topics.
+        """
+        await self._listening.start(self._apis(), self._quotas.answer, self._features, self._serves)
         on_listening(self._listening.addresses)
         self._follower.start()
         await self._follower.is_read.wait()
@@ -138,6 +147,7 @@ class KraftAssembly:
             tuple(directories.values()),
             self._previous_epoch if self.was_clean else -1,
         )
+        self._reports.ids = directories
         patience_ms = self._settings[keys.INITIAL_BROKER_REGISTRATION_TIMEOUT_MS]
         self._on_registered(await self._registration.register(registrant, patience_ms))
 
@@ -147,6 +157,7 @@ class KraftAssembly:
         Before that it may still say what this broker led in an earlier life.
         """
         self._parts.replicas.registered(broker_epoch)
+        self._reports.broker, self._reports.broker_epoch = self.broker, broker_epoch
         self._registration.start()
         await self._registration.caught_up.wait()
         await self._follower.obey(self._publish)
@@ -154,6 +165,8 @@ class KraftAssembly:
         self._registration.serve()
         await self._registration.unfenced.wait()
         await self._parts.replicas.metadata.wait_until(lambda image: self.broker in image.brokers, KNOWN_TIMEOUT_S)
+        self._serves.set()
+        self._tasks.spawn(self._reports.run())
 
     async def _cluster_id(self) -> str:
         """As the log dirs say it, or the controllers (3.7). Raises IdentityError."""
@@ -172,6 +185,7 @@ class KraftAssembly:
 
     async def stop_serving(self) -> None:
         """Take no more requests, obey nobody any more, and put all data away."""
+        await self._tasks.close()
         await self._registration.close()
         await self._follower.close()
         await self._listening.close()
@@ -179,6 +193,7 @@ class KraftAssembly:
         await self._parts.replicas.close()
 
     async def abandon(self) -> None:
+        await self._tasks.close()
         await self._follower.close()
         await self._listening.close()
         await self._parts.replicas.abandon()
@@ -192,12 +207,26 @@ class KraftAssembly:
         await self._follower.close()
         await self._link.close()
 
+    def _surroundings(self) -> BrokerSurroundings:
+        return BrokerSurroundings(
+            self._link.ask,
+            no_zookeeper,
+            inter_broker_listener_of(self._settings),
+            topic_config=self._topic_config,
+            log_dir_failed=self._log_dir_failed,
+        )
+
+    def _log_dir_failed(self, path: Path) -> None:
+        if (directory := self._reports.ids.get(path)) is not None:
+            self._registration.log_dir_failed(directory)
+
     # What the metadata log says.
 
     async def _publish(self, cluster: LoggedCluster, changes: LocalChanges, is_first: bool) -> None:
         for entity in changes.configs:
             self._configure(entity, cluster.configs)
         await self._parts.replicas.take_metadata(cluster.image, changes, is_first=is_first)
+        self._reports.look()
 
     def _configure(self, entity: str, configs: Mapping[str, Config]) -> None:
         kind, _, name = entity.partition("/")
@@ -233,6 +262,7 @@ class KraftAssembly:
         apis = {
             **self._parts.apis,
             **MetadataRequests(metadata, lambda: self._follower.cluster_id, self._create_if_enabled).apis,
+            **TopicPartitionRequests(metadata, lambda: self._follower.cluster.eligible).apis,
             **configs,
             **QuotaRequests(store).apis,
             **ProducerRequests(ProducerIds(blocks).take).apis,

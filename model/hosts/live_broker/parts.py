@@ -9,6 +9,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -17,6 +18,7 @@ from model.broker.life import LifeEvent
 from model.broker.metadata import MetadataImage
 from model.broker.metadata_log import LocalChanges
 from model.broker.settings.settings import Settings
+from model.cluster.ids import TopicPartition
 from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request
@@ -74,6 +76,8 @@ class BrokerSurroundings:
     now_ms: Callable[[], int] = wall_clock_ms
     topic_config: TopicConfig | None = None
     """In KRaft mode; None: ZooKeeper is asked."""
+    log_dir_failed: Callable[[Path], None] | None = None
+    """In KRaft mode; None: the controller is told by ZooKeeper."""
 
 
 class ConsumerQuotas(Protocol):
@@ -121,6 +125,10 @@ class ManagedReplicas(Protocol):
     def apply_topic_config(self, topic: str, config: Mapping[str, str]) -> None: ...
 
     def apply_broker_settings(self, settings: Settings) -> None: ...
+
+    def places(self) -> Mapping[TopicPartition, Path]:
+        """The log dir that each replica lies in."""
+        ...
 
     async def take_metadata(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
         """In KRaft mode: know the cluster as the metadata log has it, and do what follows."""

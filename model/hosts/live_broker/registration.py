@@ -59,6 +59,7 @@ class BrokerLifecycle:
         self._ask = ask
         self._offset = offset
         self._interval_s = interval_ms / 1000
+        self._failed_dirs: tuple[uuid.UUID, ...] = ()
         self._incarnation = uuid.uuid4()
         self._broker = -1
         self._wants_fence = True
@@ -126,6 +127,11 @@ class BrokerLifecycle:
         """Send heartbeats from now on."""
         self._tasks.spawn(self._beat())
 
+    def log_dir_failed(self, directory: uuid.UUID) -> None:
+        """Say so at once, and from now on: others are to lead what lies there."""
+        self._failed_dirs += (directory,)
+        self._news.set()
+
     def serve(self) -> None:
         """Ask to be unfenced: all that the metadata log says is obeyed."""
         self._wants_fence = False
@@ -168,6 +174,7 @@ class BrokerLifecycle:
                 current_metadata_offset=self._offset(),
                 want_fence=self._wants_fence,
                 want_shut_down=self._wants_shutdown,
+                offline_log_dirs=self._failed_dirs,
             )
 
         try:

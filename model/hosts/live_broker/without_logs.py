@@ -7,6 +7,7 @@ ask here.
 
 import random
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from model.broker.controller_requests import BrokerEpochs, refuse_request, ruled
 from model.broker.metadata import BrokerNode, MetadataImage, learn, serve_update_metadata
 from model.broker.metadata_log import LocalChanges
 from model.broker.settings.settings import Settings
+from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     BrokerAnswer,
     LeaderAndIsrRequest,
@@ -60,6 +62,9 @@ class NoReplicas:
 
     def apply_broker_settings(self, settings: Settings) -> None:
         """They concern those who keep logs."""
+
+    def places(self) -> Mapping[TopicPartition, Path]:
+        return {}
 
     async def take_metadata(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
         self.metadata.learn(image)

@@ -48,6 +48,7 @@ def _arguments() -> argparse.Namespace:
     defaults = QuorumSettings()
     parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
     parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
+    parser.add_argument("--auto-join", action="store_true", help="ask to vote, where that takes no configuration")
     kept, retention = SnapshotSettings(), Retention()
     parser.add_argument("--segment-bytes", type=int, default=SEGMENT_BYTES, help="the log is deleted by segments")
     parser.add_argument("--snapshot-bytes", type=int, default=kept.max_record_bytes_between_snapshots)
@@ -86,7 +87,11 @@ async def _run(given: argparse.Namespace) -> int:
     disk = VoterDisk(given.folder, given.voters, time.time_ns() // 1_000_000, given.segment_bytes)
     for line in disk.recovery.sentences():
         logging.info("%s", line)
-    settings = QuorumSettings(election_timeout_ms=given.election_timeout_ms, fetch_timeout_ms=given.fetch_timeout_ms)
+    settings = QuorumSettings(
+        election_timeout_ms=given.election_timeout_ms,
+        fetch_timeout_ms=given.fetch_timeout_ms,
+        auto_join=given.auto_join,
+    )
     bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
     voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
     retention = Retention(given.retention_bytes, given.retention_ms)

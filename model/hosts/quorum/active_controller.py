@@ -122,8 +122,11 @@ class ActiveController:
             self._work.add_done_callback(self._fail)
 
     def _fail(self, work: asyncio.Task[None]) -> None:
-        """A defect ends the process, as in Kafka: another controller may do better."""
-        if not work.cancelled() and work.exception() is not None:
+        """A defect ends the process, as in Kafka: another controller may do better. That its voter leads no more is no
+        defect: it may notice when it is given something to write."""
+        if work.cancelled() or isinstance(work.exception(), NotActiveError):
+            return
+        if work.exception() is not None:
             _LOGGER.error("the controller cannot go on", exc_info=work.exception())
             self.steps_down()
             self.voter.stop()
@@ -132,7 +135,7 @@ class ActiveController:
 
     async def _rule(self, start: int) -> None:
         await self.log.reaches(start)
-        state = self._began()
+        state = await self._began()
         state.memory = state.memory.after_failover(state.cluster, now_ms())
         self.state = state
         idle_ms = now_ms() + IDLE_MS
@@ -154,8 +157,9 @@ class ActiveController:
         self.write(found.records)
         return _AGAIN_MS if found.goes_on else period_ms
 
-    def _began(self) -> TermState:
-        """Nobody else writes: all that the log has is committed by now."""
+    async def _began(self) -> TermState:
+        """Nobody else writes: all that the log has is committed by now. On a thread: a million partitions take
+        seconds, and Raft must go on."""
         log, end = self.log.records, self.voter.node.log.end
         values: list[bytes] = []
         if log.is_new:
@@ -166,7 +170,7 @@ class ActiveController:
             values = [encode_record("AbortTransactionRecord", 0, {"reason": "controller failover"})]
         if values:
             self.propose(values)
-        return TermState(log, self._cluster_id, end + len(values))
+        return await asyncio.to_thread(TermState, log, self._cluster_id, end + len(values))
 
     def _first_records(self) -> list[bytes]:
         """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""
@@ -242,7 +246,8 @@ class ActiveController:
         """What ApiVersions tells."""
         if self.state is None:
             return Features(SUPPORTED, {})
-        return Features(SUPPORTED, self.state.features, self._mark)
+        version = self.voter.node.log.voters.kraft_version
+        return Features(SUPPORTED, self.state.features | ({KRAFT_VERSION: version} if version else {}), self._mark)
 
 
 def now_ms() -> float:

@@ -68,6 +68,7 @@ class CommittedLog:
     async def run(self) -> None:
         clean_s = time.monotonic() + _CLEAN_S
         while True:
+            self._news.clear()
             if not self._disk.start <= self.read_to:
                 await self._load()
             await self._read()
@@ -75,9 +76,7 @@ class CommittedLog:
             if time.monotonic() >= clean_s:
                 self._clean()
                 clean_s = time.monotonic() + _CLEAN_S
-            self._news.clear()
-            if self.read_to >= self._mark:
-                await self._news.wait()
+            await self._news.wait()
 
     async def _load(self) -> None:
         """Begins with the newest snapshot, or with nothing."""

@@ -35,7 +35,7 @@ class TermState:
     """Of one term as active controller."""
 
     def __init__(self, log: CompactedLog, cluster_id: str, end: int) -> None:
-        """`end`: the offset that the log's next record has."""
+        """`log` goes on with what is committed. `end`: the offset that the log's next record has."""
         self.cluster_id = cluster_id
         self.features: dict[str, int] = {}
         self.topic_ids = log.topic_ids
@@ -55,7 +55,8 @@ class TermState:
         replay.load(_columns(log.placed()))
         facts = [r.GenerationRecognised(generation="kraft"), *replay.facts(RecordPlace(self.end))]
         image = ClusterDelta(EMPTY).replay_all(facts).apply(Provenance("log", self.end, 0, complete=True))
-        self.cluster = KraftCluster(image)
+        ids = log.topic_ids
+        self.cluster = KraftCluster(image, directories=lambda name: log.directories(ids[name.topic], name.partition))
         self.memory = msgspec.structs.replace(self.memory, registered_at=dict(log.registered_at))
 
     @property
@@ -71,7 +72,7 @@ class TermState:
                 self.topic_ids[record.topic] = topic_id_text(uuid.uuid4()) or ""
             values.append(framed(record, self.level, self.topic_ids, epochs))
             if isinstance(record, BrokerChanged):
-                self.memory = self.memory.forgetting(record.broker)
+                self.memory = self.memory.after(record)
         self.cluster = self.cluster.after(records)
         self.take(values)
         return values
@@ -80,7 +81,7 @@ class TermState:
         """A broker's registration, which says more than is decided."""
         value = encode_record("RegisterBrokerRecord", version, fields)
         self.cluster = self.cluster.after([record])
-        self.memory = self.memory.forgetting(record.broker)
+        self.memory = self.memory.after(record)
         self.take([value])
         return value
 

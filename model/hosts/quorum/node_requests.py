@@ -1,13 +1,15 @@
 """What operators ask an active controller about nodes and features of the cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from kio.schema.errors import ErrorCode
 
 from model.hosts.quorum.active_controller import SUPPORTED, ActiveController
 from model.hosts.quorum.broker_requests import Answers
+from model.hosts.quorum.quorum_voter import KRAFT_VERSION
 from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import error_code
 from model.hosts.wire.server import Request as Received
 from model.kraft_controller.cluster import MetadataRecord
 from model.kraft_controller.requests import unregister
@@ -30,12 +32,31 @@ def _unregister(controller: ActiveController, received: Received) -> Entity:
 def _update(controller: ActiveController, received: Received) -> Entity:
     """All or nothing: features go together."""
     body: Any = received.body
+    errors, records = _wanted_features(controller, body)
+    error = next((each for each in errors.values() if each is not ErrorCode.none), ErrorCode.none)
+    if error is ErrorCode.none and not getattr(body, "validate_only", False):
+        controller.write(records)
+        for asked in body.feature_updates:
+            if asked.feature == KRAFT_VERSION:
+                controller.voter.upgrade(int(asked.max_version_level), dry=False)
+    shape = received.shape("UpdatableFeatureResult")
+    results = tuple(shape(feature=name, error_code=each, error_message=None) for name, each in errors.items())
+    return received.answer("UpdateFeaturesResponse", error_code=error, error_message=None, results=results)
+
+
+def _wanted_features(
+    controller: ActiveController, body: Any
+) -> tuple[Mapping[str, ErrorCode], Sequence[MetadataRecord]]:
+    """By feature, and what is written for all of them; kraft.version is the voters' own."""
     errors = {str(each.feature): ErrorCode.none for each in body.feature_updates}
     state = controller.active
     cluster, features = state.cluster, dict(state.features)
     records: list[MetadataRecord] = []
     for asked in body.feature_updates:
         name, level, way = str(asked.feature), int(asked.max_version_level), _way(asked)
+        if name == KRAFT_VERSION:
+            errors[name] = error_code(controller.voter.upgrade(level, dry=True))
+            continue
         errors[name] = level_error({**state.supported, -1: SUPPORTED}, name, level)
         if errors[name] is ErrorCode.none and way is not None:
             answer = update_feature(cluster, name, level, way, _STATIC_MIN_ISR, features.get(name, 0))
@@ -44,12 +65,7 @@ def _update(controller: ActiveController, received: Received) -> Entity:
             cluster = cluster.after(answer.records)
         elif way is None:
             errors[name] = ErrorCode.invalid_request
-    error = next((each for each in errors.values() if each is not ErrorCode.none), ErrorCode.none)
-    if error is ErrorCode.none and not getattr(body, "validate_only", False):
-        controller.write(records)
-    shape = received.shape("UpdatableFeatureResult")
-    results = tuple(shape(feature=name, error_code=each, error_message=None) for name, each in errors.items())
-    return received.answer("UpdateFeaturesResponse", error_code=error, error_message=None, results=results)
+    return errors, records
 
 
 def _way(asked: Any) -> Upgrade | None:

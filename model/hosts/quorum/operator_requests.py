@@ -8,6 +8,10 @@ from typing import Final
 
 from kio.schema.errors import ErrorCode
 
+from model.broker.settings.dynamic_configs import SettingsInLayers, usable_config
+from model.broker.settings.server_properties import read_server_properties
+from model.hosts.live_broker.apis.config_stores import LoggedConfigs
+from model.hosts.live_broker.apis.configs import ConfigRequests
 from model.hosts.quorum.acl_requests import OF_ACLS
 from model.hosts.quorum.active_controller import ActiveController, NotActiveError
 from model.hosts.quorum.broker_requests import OF_BROKERS, Answers
@@ -16,8 +20,10 @@ from model.hosts.quorum.node_requests import OF_NODES
 from model.hosts.quorum.quorum_voter import refused
 from model.hosts.quorum.topic_requests import OF_TOPICS
 from model.hosts.wire.messages import Entity, encode_response, request_start, versions_known
+from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api
 from model.hosts.wire.server import Request as Received
+from model.kraft_controller.cluster import EVERY_BROKER
 
 OF_OPERATORS: Final[Mapping[int, Answers]] = {**OF_TOPICS, **OF_CONFIGS, **OF_NODES, **OF_ACLS}
 """By API key."""
@@ -52,7 +58,28 @@ def controller_apis(controller: ActiveController) -> Mapping[int, Api]:
     served = {
         key: Api(max(_LOWEST.get(key, 0), versions_known(key)[0]), versions_known(key)[1], answer) for key in answers
     }
-    return {**served, ENVELOPE: Api(0, 0, unwrap)}
+    return {**served, ENVELOPE: Api(0, 0, unwrap), ApiKey.DESCRIBE_CONFIGS: _describing(controller)}
+
+
+def _describing(controller: ActiveController) -> Api:
+    """DescribeConfigs, which is not sent on by brokers. Of a node with the defaults of all that is not in the log."""
+    node, static = controller.voter.node_id, read_server_properties("").settings
+
+    def layers() -> SettingsInLayers:
+        configs = controller.active.cluster.configs
+        default, own = configs.get(EVERY_BROKER, {}), configs.get(f"brokers/{node}", {})
+        return SettingsInLayers(static, usable_config(default, of_one=False)[0], usable_config(own, of_one=True)[0])
+
+    store = LoggedConfigs(lambda: controller.active.cluster.configs, lambda: controller.active.cluster.topics)
+    described = ConfigRequests(node, store, layers).apis[ApiKey.DESCRIBE_CONFIGS]
+
+    async def answer(received: Received) -> Entity | None:
+        try:
+            return await described.answer(received)
+        except NotActiveError:
+            return refused(received)
+
+    return described._replace(answer=answer)
 
 
 async def _answered(controller: ActiveController, answer: Answers, received: Received) -> Entity:

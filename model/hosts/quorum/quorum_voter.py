@@ -5,7 +5,6 @@ told to anybody. Nothing is known here of what the records say.
 """
 
 import asyncio
-import dataclasses
 import logging
 import time
 from collections import deque
@@ -20,9 +19,10 @@ from model.hosts.quorum.raft_requests import API_KEYS, LISTENER, request_body, r
 from model.hosts.quorum.raft_responses import quorum_described, reply_body, reply_value
 from model.hosts.quorum.voter_disk import VoterDisk
 from model.hosts.wire.connection import Connection, supported_features
+from model.hosts.wire.error_responses import error_response
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey, WireError
-from model.hosts.wire.server import Api, Features, Server, error_response
+from model.hosts.wire.server import Api, Features, Server
 from model.hosts.wire.server import Request as Received
 from model.observer.messages import UNKNOWN, Address
 from model.raft.decide import begin, decide
@@ -32,6 +32,7 @@ from model.raft.messages import (
     Append,
     AskVersions,
     BeginQuorumEpoch,
+    ChangeAnswer,
     Command,
     Commit,
     EndQuorumEpoch,
@@ -60,6 +61,7 @@ from model.raft.messages import (
     TimePassed,
     Truncate,
     UpdateVoter,
+    UpgradeKraftVersion,
     VersionsAnswer,
     Vote,
     VoteAnswer,
@@ -144,6 +146,10 @@ class QuorumVoter:
         self._server: Server | None = None
 
     @property
+    def node_id(self) -> int:
+        return self._key.id
+
+    @property
     def node(self) -> RaftNode:
         assert self._node is not None, "it was never started"
         return self._node
@@ -174,6 +180,18 @@ class QuorumVoter:
         """A leader's records, so many each: they are committed once the high watermark is at what is returned."""
         self.tell(RecordsProposed(epoch, batches))
         return self.node.log.end
+
+    def upgrade(self, version: int, *, dry: bool) -> str:
+        """Of kraft.version, which a leader writes at once: the error. `dry`: whether that would do."""
+        self._numbers += 1
+        answered: asyncio.Future[tuple[Reply, bytes]] = asyncio.get_running_loop().create_future()
+        self._asked[self._numbers] = answered
+        self.tell(RequestReceived(self._numbers, UpgradeKraftVersion(version, dry)))
+        reply, _ = answered.result()
+        assert isinstance(reply, ChangeAnswer)
+        if reply.why:
+            _LOGGER.info("kraft.version %d: %s", version, reply.why)
+        return reply.known.error
 
     def stop(self) -> None:
         """An orderly one: a leader hands over first."""
@@ -331,6 +349,8 @@ class QuorumVoter:
         if isinstance(request, AskVersions):
             features = await supported_features(connection, self._patience_s)
             return VersionsAnswer(AnswerHeader(), features.get(KRAFT_VERSION, (0, 0)))
+        if isinstance(request, UpdateVoter) and API_KEYS[UpdateVoter] not in connection.versions:  # older than 3.9
+            return ChangeAnswer(AnswerHeader("UNSUPPORTED_VERSION"))
         version = connection.newest(API_KEYS[type(request)], SERVED[API_KEYS[type(request)]][1])
         if isinstance(request, Vote) and request.pre_vote and version < _FIRST_PRE_VOTE:
             return VoteAnswer(AnswerHeader("UNSUPPORTED_VERSION"))
@@ -343,26 +363,9 @@ class QuorumVoter:
 
 def refused(received: Received) -> Entity:
     """NOT_CONTROLLER, of all that was asked: whoever asks looks for the active controller again."""
-    answer = error_response(received.start, received.body)
+    answer = error_response(received.start, received.body, ErrorCode.not_controller)
     assert answer is not None, "no Produce is served here"
-    return _not_controller(answer)
-
-
-def _not_controller(entity: Any) -> Any:
-    changed: dict[str, Any] = {}
-    for field in dataclasses.fields(entity):
-        value: Any = getattr(entity, field.name)
-        if field.name == "error_code":
-            changed[field.name] = ErrorCode.not_controller
-        elif field.name == "error_message":
-            changed[field.name] = None
-        elif _are_entities(value):
-            changed[field.name] = tuple(map(_not_controller, value))
-    return dataclasses.replace(entity, **changed)
-
-
-def _are_entities(value: Any) -> bool:
-    return isinstance(value, tuple) and all(map(dataclasses.is_dataclass, value))  # pyright: ignore[reportUnknownArgumentType]
+    return answer
 
 
 def _now_ms() -> int:

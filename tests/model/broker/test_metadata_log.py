@@ -6,7 +6,15 @@ import msgspec
 
 from model.broker.commands import StartFetching, StopFetching
 from model.broker.controller_requests import BrokerEpochs, Replicas, RequestOutcome, serve_metadata
-from model.broker.metadata_log import LocalChanges, LoggedCluster, all_changes, learn_facts, relearn_facts, strays
+from model.broker.metadata_log import (
+    EligibleReplicas,
+    LocalChanges,
+    LoggedCluster,
+    all_changes,
+    learn_facts,
+    relearn_facts,
+    strays,
+)
 from model.broker.partition import LogPositions, Partition
 from model.cluster import records as r
 from model.cluster.ids import NO_LEADER, TopicPartition
@@ -156,3 +164,25 @@ def test_a_log_of_another_topic_of_that_name_is_not_touched() -> None:
     other = served(told(1, 4, 1, version=6), msgspec.structs.replace(leading, topic_id=OTHER_ID))
     assert other.answer.partition_errors == ((ORDERS, "INCONSISTENT_TOPIC_ID"),)
     assert other.changed == ()
+
+
+def test_where_own_replicas_are_said_to_lie_is_known_while_they_are_here() -> None:
+    def lying(*directories: int) -> r.PartitionStatesWritten:
+        state = r.PartitionState(0, 1, 0, (1, ME), 7, 0, directories=directories)
+        return r.PartitionStatesWritten(topic="orders", states=(state,))
+
+    before, _ = learnt(assigned((1, ME)), lying(7, 8))
+    assert before.placed == {ORDERS: 8}
+    moved, _ = learnt(assigned((1, 3)), written(1, 1, 1, 3, version=1), before=before)
+    gone, _ = learnt(r.TopicRemoved(topic="orders"), before=before)
+    assert moved.placed == gone.placed == {}
+
+
+def test_who_may_lead_a_partition_without_an_isr_is_known_while_it_says_so() -> None:
+    state = r.PartitionState(0, NO_LEADER, 1, (), 7, 1, elr=(ME,), last_known_elr=(1,))
+    lost = r.PartitionStatesWritten(topic="orders", states=(state,))
+    before, _ = learnt(assigned((1, ME)), written(1, 0, 1, ME), lost)
+    assert before.eligible == {ORDERS: EligibleReplicas((ME,), (1,))}
+    after, _ = learnt(written(ME, 2, ME, version=2), before=before)
+    gone, _ = learnt(r.TopicRemoved(topic="orders"), before=before)
+    assert after.eligible == gone.eligible == {}

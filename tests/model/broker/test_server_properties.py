@@ -177,7 +177,6 @@ def test_in_kraft_mode_controllers_stand_in_for_zookeeper() -> None:
     [
         ("zookeeper.connect=a:1", "process.roles and zookeeper.connect are both set"),
         ("process.roles=broker,controller", "here a broker is no controller"),
-        ("log.dirs=/a,/b", "in KRaft mode one is served here"),
         ("controller.quorum.bootstrap.servers=c1", "takes HOST:PORT, with commas, not 'c1'"),
         ("controller.quorum.bootstrap.servers=", "controller.quorum.bootstrap.servers is missing"),
         ("node.id=-1", "in KRaft mode it takes 0 or more"),

@@ -50,6 +50,9 @@ class Controller:
             written = decide(self.cluster, event).records
             records += told(written)
             self.cluster = self.cluster.after(written)
+            for each in written:
+                if isinstance(each, BrokerChanged | BrokerRegistered):
+                    self.memory = self.memory.after(each)
             if any(isinstance(each, BrokerChanged) and each.in_controlled_shutdown for each in written):
                 self.memory = left_at(self.memory, broker, self.end)
         return records, found.reply
@@ -102,6 +105,32 @@ def test_c16_and_c17_nobody_waits_for_who_stops_too_nor_after_a_failover() -> No
     assert moved.hears(1, wants_shutdown=True)[0] == [fenced(1)]
 
 
+def test_who_dies_while_it_stops_comes_back_as_any_other() -> None:
+    it = controller()
+    it.hears(1, wants_shutdown=True)
+    died = look(it.cluster, it.memory, 10_000)
+    assert died.fenced == 1
+    (change,) = decide(it.cluster, BrokerSilent(1)).records  # it is in no ISR any more
+    assert isinstance(change, BrokerChanged)
+    it.cluster, it.memory = it.cluster.after([change]), died.memory.after(change)
+    assert it.memory.shutdown_offsets == {}
+    assert (it.cluster.brokers[1].in_controlled_shutdown, 1 in it.cluster.active) == (True, False)
+    *_, anew = decide(it.cluster, BrokerRegisters(1, 6_000, clean=False)).records
+    assert isinstance(anew, BrokerRegistered)
+    it.cluster, it.memory = it.cluster.after([anew]), it.memory.after(anew)
+    assert it.hears(1, 6_000, now_ms=10_100, epoch=6_000)[0] == [fenced(1, False)]
+    assert 1 in it.cluster.active
+
+
+def test_only_the_next_incarnation_ends_a_controlled_shutdown() -> None:
+    it = controller()
+    it.hears(1, wants_shutdown=True)
+    for change in (fenced(1), fenced(1, False)):
+        it.cluster = it.cluster.after([change])
+        assert not it.cluster.is_active(1)
+    assert it.cluster.after([BrokerRegistered(1, 7, fenced=False)]).is_active(1)
+
+
 def test_c18_who_wants_to_be_fenced() -> None:
     it = controller()
     records, reply = it.hears(2, wants_fence=True)
@@ -132,7 +161,7 @@ def test_c28_the_same_incarnation_again(release: tuple[int, int]) -> None:
     (record,) = decide(it.cluster, BrokerRegisters(1, 777, clean=False, again=True)).records
     epoch = 100 if release >= (3, 9) else 777
     assert record == BrokerRegistered(1, epoch, fenced=release <= (3, 6))
-    assert it.memory.forgetting(1).offsets == {1: -1}
+    assert it.memory.after(record).offsets == {1: -1}
 
 
 FEATURES = {"metadata.version": (7, 33), "eligible.leader.replicas.version": (0, 1)}

@@ -15,6 +15,7 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
 from model.kraft_controller.cluster import (
+    BrokerChanged,
     BrokerRegistered,
     ConfigWritten,
     ElrCleared,
@@ -153,6 +154,17 @@ def test_h13_and_h14_more_partitions(levels: Levels) -> None:
     nobody = after(found, BrokerSilent(1), BrokerSilent(2), BrokerSilent(3))
     assert more("foo", 3, [1, 2], cluster=nobody) == ("invalid_replica_assignment", [])
     assert more("foo", 3, cluster=nobody) == ("invalid_replication_factor", [])
+
+
+@of_each_release
+def test_who_stops_gets_no_replica_and_who_has_stopped_is_as_good_as_any_that_is_fenced(levels: Levels) -> None:
+    stopping = state_h(levels).after([BrokerChanged(3, in_controlled_shutdown=True)])
+    wanted = NewTopic("new", 1, 5)
+    assert create_topics(stopping, [wanted], first).errors == (ErrorCode.invalid_replication_factor,)
+    stopped = stopping.after([BrokerChanged(3, fenced=True)])
+    answer = create_topics(stopped, [wanted], first)
+    (made_one,) = [each.registration for each in answer.records if isinstance(each, PartitionCreated)]
+    assert (sorted(made_one.replicas), sorted(made_one.isr)) == ([1, 2, 3, 4, 5], [1, 2])
 
 
 @of_each_release

@@ -25,7 +25,7 @@ from model.raft.messages import (
     Vote,
     VoteAnswer,
 )
-from model.raft.node import Leader, RaftNode, Role
+from model.raft.node import Leader, QuorumSettings, RaftNode, Role
 from model.raft.raft_log import LeaderElected, RaftBatch, RaftLog, ReplicaKey, Voter, VoterSet
 
 Kind = TypeVar("Kind")
@@ -52,10 +52,19 @@ def log_of(*epochs: tuple[int, int], voting: VoterSet, **fields: Any) -> RaftLog
 class Replica:
     """A node that is told things; `now_ms` goes on by hand."""
 
-    def __init__(self, id_: int, log: RaftLog, state: ElectionState | None = None, now_ms: int = 10_000) -> None:
+    def __init__(
+        self,
+        id_: int,
+        log: RaftLog,
+        state: ElectionState | None = None,
+        now_ms: int = 10_000,
+        settings: QuorumSettings | None = None,
+    ) -> None:
         self.now_ms = now_ms
         bootstrap = tuple(each.address for each in log.voters.voters if each.address is not None)
-        decision = begin(voter(id_), state or ElectionState(log.last.epoch), log, now_ms, bootstrap=bootstrap)
+        decision = begin(
+            voter(id_), state or ElectionState(log.last.epoch), log, now_ms, settings=settings, bootstrap=bootstrap
+        )
         self.node: RaftNode = decision.node
         self.commands: tuple[Command, ...] = decision.commands
         self._number = 0
@@ -97,9 +106,11 @@ class Replica:
         self.tell(event)
 
 
-def follower(id_: int, log: RaftLog, leader: int, epoch: int | None = None) -> Replica:
+def follower(
+    id_: int, log: RaftLog, leader: int, epoch: int | None = None, settings: QuorumSettings | None = None
+) -> Replica:
     """One whose leader has told it so, and that has not fetched yet."""
-    replica = Replica(id_, log)
+    replica = Replica(id_, log, settings=settings)
     epoch = log.last.epoch if epoch is None else epoch
     replica.tell(RequestReceived(99, BeginQuorumEpoch(None, voter(id_).key, leader, epoch, voter(leader).address)))
     return replica

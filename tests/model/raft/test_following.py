@@ -6,13 +6,16 @@ import pytest
 
 from model.observer.messages import LogPosition
 from model.raft.messages import (
+    AddVoter,
     AnswerHeader,
     Append,
+    ChangeAnswer,
     Commit,
     Exit,
     Fetch,
     FetchAnswer,
     FetchSnapshot,
+    RemoveVoter,
     RequestFailed,
     SnapshotAnswer,
     SnapshotLoaded,
@@ -22,8 +25,8 @@ from model.raft.messages import (
     Truncate,
     UpdateVoter,
 )
-from model.raft.node import Follower, Prospective, Unattached
-from model.raft.raft_log import RaftBatch
+from model.raft.node import Follower, Prospective, QuorumSettings, Unattached
+from model.raft.raft_log import RaftBatch, ReplicaKey, Voter, VoterSet
 from tests.model.raft.replica import Replica, follower, log_of, voter, voters
 
 LEADER = AnswerHeader(epoch=2, leader=3, address=voter(3).address)
@@ -145,8 +148,9 @@ def test_voters_stand_for_election_after_two_seconds_and_observers_never() -> No
     assert isinstance(Replica(9, LOG).role, Unattached)
 
 
-@pytest.mark.parametrize(("kraft_version", "updates"), [(1, 1), (0, 0)])
-def test_a_voter_that_listens_elsewhere_now_tells_its_leader(kraft_version: int, updates: int) -> None:
+@pytest.mark.parametrize(("kraft_version", "again"), [(1, 1), (0, 0)])
+def test_a_voter_that_listens_elsewhere_now_tells_its_leader(kraft_version: int, again: int) -> None:
+    """Until the voters' record says so; where there is none, each leader once."""
     voting = voters(1, 2, 3, kraft_version=kraft_version)
     moved = voting.updated(voter(3)).removed(voter(1).key).added(voter(1).__class__(voter(1).key, ("old", 1)))
     replica = follower(1, log_of((2, 10), voting=moved), leader=3)
@@ -155,4 +159,34 @@ def test_a_voter_that_listens_elsewhere_now_tells_its_leader(kraft_version: int,
     replica.hear(Fetch, FetchAnswer(LEADER, 10))
     replica.wait(1_000, TimePassed())
     replica.hear(Fetch, FetchAnswer(LEADER, 10))
-    assert len(replica.sent(UpdateVoter)) == updates
+    assert len(replica.sent(UpdateVoter)) == 1
+    replica.hear(UpdateVoter, ChangeAnswer(LEADER))
+    for _ in range(2):
+        replica.wait(1_000, TimePassed())
+        replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    assert len(replica.sent(UpdateVoter)) == again
+
+
+@pytest.mark.parametrize(
+    ("voting", "asked"),
+    [
+        (voters(1, 2, 3), AddVoter(None, voter(7), when_committed=False)),
+        (voters(2, 3).added(Voter(ReplicaKey(7, "lost"), ("node-7", 9093))), RemoveVoter(None, ReplicaKey(7, "lost"))),
+        (voters(1, 2, 3, kraft_version=0), None),
+        (voters(2, 3, 7), None),
+    ],
+)
+def test_who_does_not_vote_asks_to_where_that_is_wished(voting: VoterSet, asked: AddVoter | RemoveVoter | None) -> None:
+    """As another replica than it was before it lost its disk, perhaps."""
+    replica = follower(7, log_of((2, 10), voting=voting), leader=3, settings=QuorumSettings(auto_join=True))
+    replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    replica.wait(1_000, TimePassed())
+    replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    replica.wait(1_000, TimePassed())
+    replica.hear(Fetch, FetchAnswer(LEADER, 10))
+    sent = [request for kind in (AddVoter, RemoveVoter) for _, request in replica.sent(kind)]
+    assert sent == ([] if asked is None else [asked])
+    never = follower(7, log_of((2, 10), voting=voting), leader=3)
+    never.hear(Fetch, FetchAnswer(LEADER, 10))
+    never.wait(2_000, TimePassed())
+    assert not never.sent(AddVoter) + never.sent(RemoveVoter)

@@ -19,11 +19,12 @@ from model.raft.messages import (
     SendAnswer,
     TimePassed,
     UpdateVoter,
+    UpgradeKraftVersion,
     VersionsAnswer,
 )
 from model.raft.node import Leader, Resigned
-from model.raft.raft_log import ReplicaKey, Voter, VotersWritten
-from tests.model.raft.replica import Replica, fetch, leader, log_of, voter, voters
+from model.raft.raft_log import ReplicaKey, Voter, VoterSet, VotersWritten
+from tests.model.raft.replica import Replica, fetch, follower, leader, log_of, voter, voters
 
 
 def led(*ids: int, kraft_version: int = 1, commit: bool = True) -> Replica:
@@ -159,3 +160,46 @@ def test_a_voter_that_moved_says_so_and_is_answered_before_that_is_committed() -
     old = replace(voter(2), versions=(0, 0))
     assert replica.ask(UpdateVoter(None, 2, old), ChangeAnswer).known.error == "INVALID_REQUEST"
     assert replica.ask(UpdateVoter(None, 1, moved), ChangeAnswer).known.error == "FENCED_LEADER_EPOCH"
+
+
+def configured(*ids: int) -> Replica:
+    """Node 1 leads voters whose directories nobody knows."""
+    told = VoterSet.of([Voter(ReplicaKey(id_), (f"node-{id_}", 9093)) for id_ in ids], 0)
+    replica = leader(1, log_of((1, 5), voting=told))
+    _all_fetch(replica, ids)
+    return replica
+
+
+def upgrade(replica: Replica, version: int = 1, *, dry: bool = False) -> str:
+    return replica.ask(UpgradeKraftVersion(version, dry), ChangeAnswer).known.error
+
+
+def test_configured_voters_are_written_once_all_have_told_who_they_are() -> None:
+    replica = configured(1, 2, 3)
+    assert replica.ask(UpdateVoter(None, 2, voter(2)), ChangeAnswer).known.error == "NONE"
+    assert (written(replica), upgrade(replica)) == ([], "INVALID_UPDATE_VERSION")
+    replica.ask(UpdateVoter(None, 2, voter(3)), ChangeAnswer)
+    assert (upgrade(replica, dry=True), replica.node.log.voters.kraft_version) == ("NONE", 0)
+    assert upgrade(replica) == "NONE"
+    assert replica.node.log.voters == voters(1, 2, 3)
+    assert replica.node.log.end - replica.node.log.voters_offset == 2, "kraft.version is written, too"
+    assert upgrade(replica) == "NONE"
+    assert upgrade(replica, 0) == "INVALID_UPDATE_VERSION"
+    assert replica.ask(AddVoter(None, voter(7)), ChangeAnswer).known.error == "REQUEST_TIMED_OUT"  # not committed yet
+
+
+@pytest.mark.parametrize(
+    "told", [Voter(ReplicaKey(3), ("node-3", 9093)), Voter(ReplicaKey(3, "directory-3"), ("node-3", 9093), (0, 0))]
+)
+def test_a_voter_that_has_no_directory_or_knows_voters_records_not_keeps_all_as_they_are(told: Voter) -> None:
+    replica = configured(1, 2, 3)
+    for each in (voter(2), told):
+        replica.ask(UpdateVoter(None, 2, each), ChangeAnswer)
+    assert (upgrade(replica), replica.node.log.voters.kraft_version) == ("INVALID_UPDATE_VERSION", 0)
+
+
+def test_only_a_leader_upgrades() -> None:
+    assert (
+        upgrade(follower(1, log_of((1, 5), voting=voters(1, 2, 3, kraft_version=0)), leader=2))
+        == "NOT_LEADER_OR_FOLLOWER"
+    )

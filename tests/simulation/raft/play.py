@@ -5,7 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from model.raft.messages import AddVoter, RecordsProposed, RemoveVoter, StopWanted, TimePassed
+from model.raft.messages import (
+    AddVoter,
+    RecordsProposed,
+    RemoveVoter,
+    StopWanted,
+    TimePassed,
+    UpgradeKraftVersion,
+)
 from model.raft.node import Leader
 from model.raft.raft_log import ReplicaKey, Voter, VoterSet
 from tests.simulation.raft.world import World
@@ -47,10 +54,10 @@ class History:
         rng = self.rng
         kraft_version = 0 if rng.random() < 0.2 else 1
         count = rng.choice((1, 2, 3, 3, 3, 3, 4, 5))
-        nodes = [_node(id_, kraft_version) for id_ in range(1, count + rng.randint(0, 2) + 1)]
+        nodes = [_node(id_) for id_ in range(1, count + rng.randint(0, 2) + 1)]
         old = frozenset(id_ for id_ in range(1, count + 1) if rng.random() < 0.3) if rng.random() < 0.2 else frozenset()
-        voters = VoterSet.of(nodes[:count], kraft_version)
-        self.world = World(rng, voters, tuple(nodes[count:]), old)
+        voters = VoterSet.of((_as_voter(node, kraft_version) for node in nodes[:count]), kraft_version)
+        self.world = World(rng, voters, tuple(nodes), old)
         self._proposed = 0
         self._acts: tuple[tuple[int, Callable[[], object]], ...] = (
             (30, self._propose),
@@ -66,6 +73,7 @@ class History:
             (10, self._snapshot),
             (8, self._add_voter),
             (6, self._remove_voter),
+            (3 - 3 * kraft_version, self._upgrade),
             (4, self._stop),
         )
 
@@ -184,10 +192,18 @@ class History:
         for id_ in self._leaders():
             self.world.ask(id_, RemoveVoter(None, self.world.replicas[self._somebody()].me.key))
 
+    def _upgrade(self) -> None:
+        for id_ in self._leaders():
+            self.world.ask(id_, UpgradeKraftVersion(1))
+
     def _stop(self) -> None:
         self.world.tell(self.rng.choice(self._leaders() or [self._somebody()]), StopWanted())
 
 
-def _node(id_: int, kraft_version: int) -> Voter:
-    directory = f"directory-{id_}" if kraft_version else None
-    return Voter(ReplicaKey(id_, directory), (f"node-{id_}", 9093))
+def _node(id_: int) -> Voter:
+    return Voter(ReplicaKey(id_, f"directory-{id_}"), (f"node-{id_}", 9093))
+
+
+def _as_voter(node: Voter, kraft_version: int) -> Voter:
+    """Configured voters have no directories."""
+    return node if kraft_version else Voter(ReplicaKey(node.key.id), node.address)

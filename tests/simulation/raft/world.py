@@ -68,7 +68,7 @@ class Replica:
 class World:
     """All replicas. Every delay and every fault comes from one seeded generator."""
 
-    def __init__(self, rng: random.Random, voters: VoterSet, observers: tuple[Voter, ...], old: frozenset[int]) -> None:
+    def __init__(self, rng: random.Random, voters: VoterSet, everybody: tuple[Voter, ...], old: frozenset[int]) -> None:
         self.rng = rng
         self.now_ms = 0
         self.steps = 0
@@ -83,7 +83,6 @@ class World:
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._sequence = 0
         self._requests = 0
-        everybody = (*voters.voters, *observers)
         self.replicas = {voter.key.id: Replica(voter, Disk(voters)) for voter in everybody}
         self._by_address = {voter.address: voter.key.id for voter in everybody}
         self._bootstrap: tuple[Address, ...] = tuple(voter.address for voter in everybody if voter.address)

@@ -6,6 +6,7 @@ preprocess` (3.9); KIP-590 (envelopes).
 
 import asyncio
 import dataclasses
+import logging
 import socket
 import time
 import uuid
@@ -23,7 +24,8 @@ from model.hosts.live_broker.apis.configs import BROKER_LOGGER
 from model.hosts.live_broker.apis.topic_requests import PlannedReplicas, WantedTopic
 from model.hosts.live_broker.parts import AskController
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.messages import Encoded, Entity, decode_response, encode, encode_request, shaped
+from model.hosts.wire.error_responses import error_response
+from model.hosts.wire.messages import Encoded, Entity, decode_response, encode, encode_request, name_of, shaped
 from model.hosts.wire.names import ZERO_ID, ApiKey, UnavailableError, WireError, error_name
 from model.hosts.wire.server import Answers, Api, Request
 
@@ -44,20 +46,18 @@ FORWARDED: Final[Mapping[int, tuple[int, int]]] = {
     ApiKey.UNREGISTER_BROKER: (0, 0),
 }
 """By API key: the versions that controllers of 3.9 and 4.x know."""
+_LOGGER = logging.getLogger(__name__)
 ANONYMOUS: Final = b"\0\0\x05User\x0aANONYMOUS\0\0"
 """Who has not logged in, as `DefaultKafkaPrincipalBuilder` writes it."""
-
-
-class RefusedError(Exception):
-    """The controller does not answer what was forwarded; the client is told of a failure here."""
 
 
 class ForwardedRequests:
     """`alter_loggers` answers what is asked of this process's own log levels."""
 
-    def __init__(self, ask: AskController, alter_loggers: Answers) -> None:
+    def __init__(self, ask: AskController, alter_loggers: Answers, patience_s: float = PATIENCE_S) -> None:
         self._ask = ask
         self._alter_loggers = alter_loggers
+        self._patience_s = patience_s
 
     @property
     def apis(self) -> Mapping[int, Api]:
@@ -93,7 +93,7 @@ class ForwardedRequests:
         return await self._ask(lambda _: asked)
 
     async def _forward(self, request: Request) -> Entity:
-        start, deadline_s = request.start, time.monotonic() + PATIENCE_S
+        start, deadline_s = request.start, time.monotonic() + self._patience_s
         host = request.peer.rpartition(":")[0]
 
         def build(connection: Connection) -> Entity:
@@ -115,9 +115,25 @@ class ForwardedRequests:
                 if why == "NONE":
                     return decode_response(answer.response_data, start.api_key, start.version)[1]
                 if why != "NOT_CONTROLLER":
-                    raise RefusedError(f"the controller refuses an envelope: {why}")
+                    return _refused(request, why)
             await asyncio.sleep(PAUSE_S)
-        raise RefusedError(f"no controller answers: {why}")
+        _LOGGER.warning("%s is not done: no controller answers: %s", name_of(start.api_key), why)
+        return _failure(request, ErrorCode.request_timed_out)
+
+
+def _refused(request: Request, why: str) -> Entity:
+    """The client asks for the versions again where the controller does not know the one that it took."""
+    what = name_of(request.start.api_key)
+    if why == "UNSUPPORTED_VERSION":
+        raise WireError(f"the controller does not know {what} v{request.start.version}")
+    _LOGGER.warning("the controller refuses %s that was sent on to it: %s", what, why)
+    return _failure(request, ErrorCode.unknown_server_error)
+
+
+def _failure(request: Request, error: ErrorCode) -> Entity:
+    answer = error_response(request.start, request.body, error)
+    assert answer is not None, "no Produce is sent on"
+    return answer
 
 
 def _frame(request: Request, **changed: object) -> bytes:

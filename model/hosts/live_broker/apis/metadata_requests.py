@@ -1,6 +1,8 @@
-"""Answers Metadata and DescribeCluster from what this broker was told. Topics that are missing are made if so wished.
+"""Answers Metadata and DescribeCluster from what this broker was told, in KRaft mode DescribeTopicPartitions as well.
+Topics that are missing are made if so wished.
 
-Source: `kafka.server.KafkaApis.handleTopicMetadataRequest`, `handleDescribeCluster` (3.9).
+Source: `kafka.server.KafkaApis.handleTopicMetadataRequest`, `handleDescribeCluster`,
+`DescribeTopicPartitionsRequestHandler`, `KRaftMetadataCache.describeTopicResponse` (3.9).
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -9,7 +11,8 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from model.broker.metadata import MetadataImage, PartitionMetadata
-from model.cluster.ids import INTERNAL_TOPICS
+from model.broker.metadata_log import EligibleReplicas
+from model.cluster.ids import INTERNAL_TOPICS, TopicPartition
 from model.controller.topic_validation import topic_name_problem
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
@@ -175,4 +178,91 @@ def _partition(shape: type[Entity], known: PartitionMetadata, *, old: bool) -> E
         replica_nodes=known.replicas,
         isr_nodes=known.isr,
         offline_replicas=known.offline_replicas,
+    )
+
+
+Eligible = Mapping[TopicPartition, EligibleReplicas]
+MOST_PARTITIONS = 2_000
+"""In one answer (`max.request.partition.size.limit`)."""
+
+
+class TopicPartitionRequests:
+    """Pages of partitions with their eligible leader replicas (KIP-966). `eligible`: of those that have any, now."""
+
+    def __init__(self, cache: MetadataCache, eligible: Callable[[], Eligible]) -> None:
+        self._cache = cache
+        self._eligible = eligible
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        return {ApiKey.DESCRIBE_TOPIC_PARTITIONS: Api(0, 0, self._describe)}
+
+    async def _describe(self, request: Request) -> Entity:
+        """By name, from the cursor on; a topic that is not there is told of if it was asked for."""
+        body: Any = request.body
+        image, cursor = self._cache.image, body.cursor
+        if cursor is not None and cursor.partition_index < 0:
+            refused = tuple(_not_described(request, each.name, ErrorCode.invalid_request) for each in body.topics)
+            return request.answer("DescribeTopicPartitionsResponse", topics=refused, next_cursor=None)
+        left = max(min(MOST_PARTITIONS, body.response_partition_limit), 1)
+        asked = sorted({str(each.name) for each in body.topics} or image.topics)
+        topics: list[Entity] = []
+        for name in asked:
+            if cursor is not None and name < cursor.topic_name:
+                continue
+            if not left:
+                return self._page(request, topics, name, 0)
+            begin = cursor.partition_index if cursor is not None and name == cursor.topic_name else 0
+            partitions = image.describe_topic(name, request.listener)
+            if partitions is None:
+                error = "UNKNOWN_TOPIC_OR_PARTITION" if topic_name_problem(name) is None else "INVALID_TOPIC_EXCEPTION"
+                topics.append(_not_described(request, name, error_code(error)))
+                continue
+            topics.append(self._topic(request, name, partitions[begin : begin + left]))
+            if begin + left < len(partitions):
+                return self._page(request, topics, name, begin + left)
+            left -= max(len(partitions) - begin, 0)
+        return request.answer("DescribeTopicPartitionsResponse", topics=tuple(topics), next_cursor=None)
+
+    def _page(self, request: Request, topics: list[Entity], topic: str, partition: int) -> Entity:
+        """With more behind it."""
+        cursor = request.shape("Cursor")(topic_name=topic, partition_index=partition)
+        return request.answer("DescribeTopicPartitionsResponse", topics=tuple(topics), next_cursor=cursor)
+
+    def _topic(self, request: Request, name: str, partitions: tuple[PartitionMetadata, ...]) -> Entity:
+        shape, eligible = request.shape("DescribeTopicPartitionsResponsePartition"), self._eligible()
+        told = [(each, eligible.get(each.partition, EligibleReplicas())) for each in partitions]
+        return shaped(
+            request.shape("DescribeTopicPartitionsResponseTopic"),
+            error_code=ErrorCode.none,
+            name=name,
+            topic_id=topic_uuid(self._cache.image.topic_ids.get(name)),
+            is_internal=name in INTERNAL_TOPICS,
+            partitions=tuple(
+                shape(
+                    error_code=ErrorCode.none,
+                    partition_index=each.partition.partition,
+                    leader_id=each.leader,
+                    leader_epoch=each.leader_epoch,
+                    replica_nodes=each.replicas,
+                    isr_nodes=each.isr,
+                    eligible_leader_replicas=known.elr,
+                    last_known_elr=known.last_known,
+                    offline_replicas=each.offline_replicas,
+                )
+                for each, known in told
+            ),
+            topic_authorized_operations=TOPIC_OPERATIONS,
+        )
+
+
+def _not_described(request: Request, name: str, error: ErrorCode) -> Entity:
+    return shaped(
+        request.shape("DescribeTopicPartitionsResponseTopic"),
+        error_code=error,
+        name=name,
+        topic_id=ZERO_ID,
+        is_internal=name in INTERNAL_TOPICS,
+        partitions=(),
+        topic_authorized_operations=OPERATIONS_NOT_ASKED_FOR,
     )

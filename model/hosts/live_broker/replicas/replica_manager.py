@@ -5,6 +5,7 @@ Kafka 3.9 `kafka.server.ReplicaManager`. It puts its parts together, and is what
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -197,6 +198,10 @@ class ReplicaManager:
     async def take_stop_replica(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
         """Stop following, and delete where told."""
         return await self._orders.stop(request, broker_epoch)
+
+    def places(self) -> Mapping[TopicPartition, Path]:
+        """The log dir that each replica lies in."""
+        return {name: each.dir.path for name, each in self.log_dirs.logs.items() if name in self.partitions}
 
     async def take_metadata(self, image: MetadataImage, changes: LocalChanges, *, is_first: bool) -> None:
         """What the metadata log says, done when this returns. The first time also of what was missed while away."""

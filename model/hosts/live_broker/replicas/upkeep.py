@@ -73,7 +73,9 @@ class DiskFailures:
         if not dirs.online:
             _LOGGER.error("no log dir is left")
             self.on_last_failed()
-        if self._surroundings.topic_config is None:
+        if self._surroundings.log_dir_failed is not None:
+            self._surroundings.log_dir_failed(path)
+        else:
             self._tell(self._tell_controller())
 
     def _lose(self, names: list[TopicPartition]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.cimpl import NewTopic
 
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.names import UnavailableError
 from tests.harness.host_processes import host
 from tests.harness.kafka import free_ports
 from tests.harness.logged_process import LoggedProcess
@@ -88,6 +91,31 @@ def test_a_topic_that_is_deleted_while_a_broker_is_away_leaves_nothing_there(kra
     eventually(lambda: not log.exists(), "the stray log to go")
 
 
+def test_a_log_dir_that_fails_loses_what_lies_there_to_others_and_comes_back_as_another(
+    kraft: OurKraft, tmp_path: Path
+) -> None:
+    """The controllers know what lies there, for the broker has told them."""
+    admin, more = admin_of(kraft), tmp_path / "broker-13" / "more"
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)])[TOPIC].result(60)
+    kraft.wait_for_isr(*BROKERS)
+    there = {number for number in range(PARTITIONS) if (more / f"{TOPIC}-{number}").exists()}
+    assert len(there) == PARTITIONS // 2
+    Ledger(kraft).produce(50)
+    shutil.rmtree(more)  # it fails with the next checkpoint
+
+    def is_left() -> bool:
+        states = kraft.states()
+        return bool(states) and all((13 in isr) == (number not in there) for number, (_, isr) in states.items())
+
+    eventually(is_left, f"13 out of the ISRs of {there} alone", standing=kraft.states)
+    assert all(leader != 13 for number, (leader, _) in kraft.states().items() if number in there)
+    kraft.brokers[13].stop()
+    more.mkdir()
+    kraft.brokers[13].start()
+    kraft.wait_for_isr(*BROKERS)
+    assert "Traceback" not in kraft.brokers[13].log
+
+
 def test_a_broker_that_is_no_one_here_is_told_so(kraft: OurKraft, tmp_path: Path) -> None:
     properties = tmp_path / "broker-11" / "server.properties"
     stranger = tmp_path / "stranger.properties"
@@ -103,7 +131,8 @@ def test_a_broker_that_is_no_one_here_is_told_so(kraft: OurKraft, tmp_path: Path
     assert json.loads(kraft.brokers[11].wait_for(r'^\{"broker_id".*\}$'))["broker_id"] == 11
 
 
-def test_a_broker_that_finds_no_controller_ends_in_order_when_told_to(tmp_path: Path) -> None:
+async def test_a_broker_that_finds_no_controller_answers_nobody_and_ends_in_order(tmp_path: Path) -> None:
+    """A client that asked it for topics would hear that there are none."""
     properties = tmp_path / "server.properties"
     properties.write_text(
         f"process.roles=broker\nnode.id=11\ncontroller.quorum.bootstrap.servers=127.0.0.1:{next(free_ports())}\n"
@@ -111,6 +140,8 @@ def test_a_broker_that_finds_no_controller_ends_in_order_when_told_to(tmp_path: 
     )
     broker = LoggedProcess(host("live_broker", str(properties)), tmp_path / "broker.log")
     broker.start()
-    broker.wait_for(r'^\{"listening".*\}$')
+    place = json.loads(broker.wait_for(r'^\{"listening".*\}$'))["listening"]["PLAINTEXT"]
+    with pytest.raises(UnavailableError, match="no response"):
+        await Connection.open("127.0.0.1", int(place.rpartition(":")[2]), "client", 0.5)
     assert broker.stop() == 0
     assert "All is on disk" in broker.log

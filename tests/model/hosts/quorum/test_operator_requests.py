@@ -16,6 +16,7 @@ from model.hosts.wire.names import error_name
 from tests.harness.kafka import free_ports
 from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
 
+DESCRIBE_CONFIGS = 32
 CREATE_TOPICS, DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, ALTER_CONFIGS, CREATE_PARTITIONS = 19, 29, 30, 31, 33, 37
 INCREMENTAL, REASSIGN, LIST_REASSIGNED, QUOTAS, SCRAM, FEATURES, CLUSTER, UNREGISTER = 44, 45, 46, 49, 51, 57, 60, 64
 ENVELOPE = 58
@@ -106,6 +107,11 @@ async def test_settings_of_brokers(controller: Connection) -> None:
     assert (error, "log.retention.ms" in (why or "")) == ("INVALID_CONFIG", True)
     assert (await change("log.retention.ms", 2, "6"))[0] == "INVALID_CONFIG"
     assert (await change("min.insync.replicas", 1, None))[0] == "NONE"
+    asked = controller.request_shapes(DESCRIBE_CONFIGS)
+    resource = built(asked, "DescribeConfigsResource", resource_type=4, resource_name="", configuration_keys=None)
+    options = {"include_synonyms": False, "include_documentation": False}
+    answer = await ask(controller, DESCRIBE_CONFIGS, "DescribeConfigsRequest", resources=(resource,), **options)
+    assert [(each.name, each.value) for each in answer.results[0].configs] == [("log.retention.ms", "5")]
     assert (await change("retention.ms", 0, "5", 2))[0] == "UNKNOWN_TOPIC_OR_PARTITION"
     assert (await change("a", 0, "5", 9))[0] == "INVALID_REQUEST"
     shapes = controller.request_shapes(ALTER_CONFIGS)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from model.hosts.wire.error_responses import MESSAGE, error_response
 from model.hosts.wire.messages import RequestStart, shapes
 from model.hosts.wire.names import ApiKey
-from model.hosts.wire.server import MESSAGE, error_response
 
 FAILED = ErrorCode.unknown_server_error
 SOON = timedelta(seconds=30)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from model.broker.metadata_log import EligibleReplicas
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     LeaderAndIsrRequest,
@@ -18,7 +19,7 @@ from model.controller.events_and_commands import (
 )
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.live_broker.apis.controller_requests import ControllerRequests
-from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
+from model.hosts.live_broker.apis.metadata_requests import MetadataRequests, TopicPartitionRequests
 from model.hosts.live_broker.without_logs import NoReplicas
 from model.hosts.live_controller.broker_channels import OutgoingRequest, entity_of
 from model.hosts.wire.messages import shaped, shapes
@@ -167,3 +168,60 @@ async def test_the_cluster_is_described(ask: Asker, version: int) -> None:
         (1, "one", 1, "r1"),
         (2, "two", 3, None),
     ]
+
+
+ELIGIBLE = {TopicPartition("a", 1): EligibleReplicas((2,), (1,))}
+
+
+async def described(ask: Asker, *topics: str, most: int = 2_000, after: tuple[str, int] | None = None) -> Any:
+    module = shapes(75, 0, "request")
+    cursor = after and module.Cursor(topic_name=after[0], partition_index=after[1])
+    named = tuple(module.TopicRequest(name=each) for each in topics)
+    wanted = {"topics": named, "response_partition_limit": most, "cursor": cursor}
+    return await ask(75, 0, "DescribeTopicPartitionsRequest", **wanted)
+
+
+def partitions_of(response: Any) -> list[tuple[str, list[int]]]:
+    return [(topic.name, [each.partition_index for each in topic.partitions]) for topic in response.topics]
+
+
+def next_of(response: Any) -> tuple[str, int] | None:
+    return response.next_cursor and (response.next_cursor.topic_name, response.next_cursor.partition_index)
+
+
+@pytest.fixture
+async def pages() -> AsyncIterator[Asker]:
+    replicas = NoReplicas(9)
+    told_to = ControllerRequests(replicas).apis
+    async with served({**TopicPartitionRequests(replicas.metadata, lambda: ELIGIBLE).apis, **told_to}) as ask:
+        await send(ask, FIRST, 6, 8)
+        yield ask
+
+
+async def test_partitions_are_described_with_who_may_lead_them(pages: Asker) -> None:
+    response = await described(pages)
+    assert (partitions_of(response), next_of(response)) == ([("a", [0, 1]), ("b", [0])], None)
+    led, leaderless = response.topics[0].partitions
+    assert (led.leader_id, led.isr_nodes, led.eligible_leader_replicas) == (1, (1, 2), ())
+    assert (leaderless.leader_id, leaderless.eligible_leader_replicas, leaderless.last_known_elr) == (-1, (2,), (1,))
+
+
+async def test_partitions_come_by_the_page(pages: Asker) -> None:
+    first = await described(pages, most=1)
+    assert (partitions_of(first), next_of(first)) == ([("a", [0])], ("a", 1))
+    second = await described(pages, most=1, after=next_of(first))
+    assert (partitions_of(second), next_of(second)) == ([("a", [1])], ("b", 0))
+    last = await described(pages, most=1, after=next_of(second))
+    assert (partitions_of(last), next_of(last)) == ([("b", [0])], None)
+    assert partitions_of(await described(pages, most=0)) == [("a", [0])]
+
+
+async def test_topics_that_cannot_be_described(pages: Asker) -> None:
+    response = await described(pages, "no name", "b", "nobody")
+    assert [(topic.name, topic.error_code.name) for topic in response.topics] == [
+        ("b", "none"),
+        ("no name", "invalid_topic_exception"),
+        ("nobody", "unknown_topic_or_partition"),
+    ]
+    refused = await described(pages, "b", after=("b", -1))
+    assert [topic.error_code.name for topic in refused.topics] == ["invalid_request"]
