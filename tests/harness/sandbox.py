@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from model.sandbox import faults
 from model.sandbox.broker_process import LIVE_BROKER
 from model.sandbox.control.sandbox import RunningSandbox
-from model.sandbox.messages import OnEvent, SandboxOptions
+from model.sandbox.messages import OnEvent
+from model.sandbox.options import SandboxOptions
 from model.sandbox.scenario import Expectation, SandboxScenario, ScenarioStep
 from tests.harness.command import running
 

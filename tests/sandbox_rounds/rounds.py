@@ -9,7 +9,8 @@ import msgspec
 
 from model.sandbox import faults
 from model.sandbox.control.sandbox import RunningSandbox
-from model.sandbox.messages import AuditReport, SandboxOptions
+from model.sandbox.messages import AuditReport
+from model.sandbox.options import SandboxOptions
 from model.sandbox.scenario import Expectation, SandboxOutcome, SandboxScenario, ScenarioStep
 from tests.harness.sandbox import play, started_sandbox
 from tests.progress import Tell

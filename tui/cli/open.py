@@ -269,7 +269,7 @@ def _check_can_open(opening: Opening, served: str) -> None:
     """Raises SourceError or click.ClickException for what cannot be opened here. A session's server has its source."""
     if opening.source:
         _check_lasts(opening.source)
-    elif not served:
+    elif not (served or opening.sandbox.is_kraft):
         check_java()
 
 

@@ -31,7 +31,8 @@ from model.sandbox.faults import (
     Undo,
     UndoAll,
 )
-from model.sandbox.messages import AuditReport, LinkView, ProcessView, SandboxEvent, SandboxOptions, SandboxState
+from model.sandbox.messages import AuditReport, LinkView, ProcessView, SandboxEvent, SandboxState
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from tui.engine.queries import SandboxWish
 
@@ -192,7 +193,7 @@ class SandboxService:
         self._note = self._early.append
         ready = await self._client.open(self._happened, self._stands)
         self.bootstrap, self.folder = ready.bootstrap, ready.dir
-        return f"zk://{ready.zookeeper}"
+        return ready.source
 
     def tell(self, note: Callable[[Change], object], news: Callable[[], object]) -> None:
         """Whom to tell what happens from now on, and what has happened: `note` events, `news` that it stands anew."""

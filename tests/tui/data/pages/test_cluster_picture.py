@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import BrokerLost, BrokerRegistered
 from model.sandbox.faults import CutLink, HealLink
-from model.sandbox.messages import (
-    LinkView,
-    LoadView,
-    OpenFault,
-    ProcessKind,
-    ProcessStatus,
-    ProcessView,
-    SandboxOptions,
-    SandboxState,
-)
+from model.sandbox.messages import LinkView, LoadView, OpenFault, ProcessKind, ProcessStatus, ProcessView, SandboxState
+from model.sandbox.options import SandboxOptions
 from model.sources.feed import Moment
 from tests.tui.data.asked import text_shown
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
