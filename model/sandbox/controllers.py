@@ -19,7 +19,7 @@ from model.log.checkpoints import read_meta_properties, write_meta_properties
 from model.sandbox.broker_process import BrokerProcess
 from model.sandbox.control_plane import UnaskedEnd
 from model.sandbox.messages import ProcessView
-from model.sandbox.options import SandboxOptions
+from model.sandbox.options import KRAFT_SESSION_KEY, SandboxOptions
 from model.sandbox.processes import free_port
 from model.sandbox.sandbox_folder import SandboxFolder
 from model.sandbox.server_process import ServerProcess, all_or_first_error
@@ -102,6 +102,8 @@ class ControllerPlane:
             "node.id": str(broker.broker),
             "controller.quorum.bootstrap.servers": self.addresses,
             "broker.heartbeat.interval.ms": str(HEARTBEAT_MS),
+            # Brokers do nothing with it; forecasts read it of them, since controllers describe no settings.
+            KRAFT_SESSION_KEY: str(self._options.session_ms),
         }
 
     @property

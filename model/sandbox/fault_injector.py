@@ -10,12 +10,12 @@ from itertools import count
 
 from model.hosts.kafka_client import address_of
 from model.sandbox import faults, faults_carried_out
-from model.sandbox.faults import Deed, Fault, Repair, SetRate, Undo, UndoAll
+from model.sandbox.faults import CLIENTS, CONTROLLERS, ZOOKEEPER, Deed, Fault, Repair, SetRate, Undo, UndoAll
 from model.sandbox.faults_carried_out import CarryOut, DeedOutcome, Site, chosen_broker, chosen_node
 from model.sandbox.link_proxy import Valve
 from model.sandbox.messages import Done, EventFeed, EventKind, OpenFault, now_ms
 from model.sandbox.processes import SandboxError
-from model.sandbox.switchboard import CLIENTS, CONTROLLERS, ZOOKEEPER, Link, ZooKeeperSession, end_session, in_words
+from model.sandbox.switchboard import Link, ZooKeeperSession, end_session, in_words
 
 LONGEST_DELAY_MS = 600_000.0
 

@@ -19,6 +19,8 @@ Place = str
 In KRaft mode a controller's id, too, and `controllers` instead of `zookeeper`.
 """
 
+ZOOKEEPER, CONTROLLERS, CLIENTS = "zookeeper", "controllers", "clients"
+
 
 class _Deed(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=True):
     """Whatever can be ordered; the sandbox answers with a sentence that says what it did."""

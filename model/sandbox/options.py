@@ -86,6 +86,11 @@ class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
         return f"r{(broker - FIRST_BROKER) % self.racks + 1}" if self.racks else None
 
 
+def short_place(place: str) -> str:
+    """`b1`, `c101`, or a word as it is: one end of a link."""
+    return place if not place.isdecimal() else f"{'c' if int(place) >= FIRST_CONTROLLER else 'b'}{place}"
+
+
 def node_in_words(place: str) -> str:
     """`broker 1` or `controller 101`, by the id."""
     return f"{'controller' if int(place) >= FIRST_CONTROLLER else 'broker'} {place}"

@@ -21,6 +21,7 @@ from itertools import combinations
 import msgspec
 
 from model.hosts.kafka_client import address_of
+from model.sandbox.faults import CLIENTS, CONTROLLERS, ZOOKEEPER
 from model.sandbox.link_proxy import Pick, Proxy, Valve, ValvesInTurn
 from model.sandbox.messages import LinkView
 from model.sandbox.options import node_in_words
@@ -45,10 +46,6 @@ def source_node(received: bytes) -> str | None:
     found = _SOURCE.match(client_id)
     return found[1].decode() if found else ""
 
-
-ZOOKEEPER = "zookeeper"
-CONTROLLERS = "controllers"
-CLIENTS = "clients"
 
 Link = tuple[str, str]
 """In normal form: the lower node first, a node before what is none."""

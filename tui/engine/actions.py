@@ -308,6 +308,11 @@ _OF_BROKERS = {
     "the znode, partitions or group behind this row": "the metadata, partitions or group behind it",
     "the znode's past values, newest first": "its past values, or the records that wrote it",
     "go to 12:03:58, -5m, e118 (controller), zxid:0x1f": "go to 12:03:58, -5m, e118 (controller), offset:4711",
+    "expire the broker's ZooKeeper session": "of ZooKeeper mode: expire the broker's session",
+    "kill the controller": "kill the active controller",
+    "controlled shutdown of the broker": "controlled shutdown of the broker or controller",
+    "stop the broker as a long GC would; again: resume": "stop the process as a long GC would; again: resume",
+    "cut the link, or broker from ZooKeeper; again: heal": "cut the link, or node from controllers; again: heal",
     "type one: topic orders, zk /brokers, broker 5": "type one: topic orders, broker 5, group billing",
 }
 """Said of a ZooKeeper → said where there is none."""

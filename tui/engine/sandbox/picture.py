@@ -88,7 +88,7 @@ def chosen_in(facts: SandboxFacts, key: str) -> str:
     there = [node.key for node in facts.nodes if node.key]
     if key in there:
         return key
-    controllers = (broker.key for broker in facts.brokers if broker.is_controller)
+    controllers = (node.key for node in (*facts.top, *facts.brokers) if node.is_controller and node.key)
     return next(controllers, facts.brokers[0].key if facts.brokers else next(iter(there), ""))
 
 
@@ -203,10 +203,8 @@ class SandboxPicture:
                 self._broker(node, box)
                 self._link(node, box, form.link)
             y += self._row_height(form)
-        if form.link and not self.facts.has_quorum:
-            text = (
-                " NO QUORUM: nothing is written " if len(self.facts.top) > 1 else " NO ZOOKEEPER: nothing is written "
-            )
+        if form.link and self.facts.missing:
+            text = f" {self.facts.missing}: nothing is written "
             self._canvas.put(max((self._size[0] - len(text)) // 2, 0), self._trunk, text, "error")
         return y
 
@@ -247,7 +245,7 @@ class SandboxPicture:
         canvas.wire(min(centres), y, max(centres), y)
 
     def _link(self, node: SandboxNode, box: Box, length: int) -> None:
-        """The line between a broker and ZooKeeper, as it is; dashed where no session is left."""
+        """The line between a broker and who is above it, as it is; dashed where no session is left."""
         top = box.y - length
         self._canvas.wire(box.centre, top - 1, box.centre, box.y if length else top)
         sign, style, word = LINKS.get(node.link or "", ("│", "ok", "") if node.has_session else ("╎", "dim", ""))
