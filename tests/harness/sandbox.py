@@ -53,7 +53,7 @@ def ready_line(process: subprocess.Popen[str]) -> dict[str, Any]:
     assert line, process.stderr and process.stderr.read()
     ready = json.loads(line)
     assert ready["format"] == "kdrill.sandbox/1"
-    assert ready["zookeeper"].endswith("/kafka")
+    assert ready["zookeeper"].endswith("/kafka") != bool(ready["controllers"])
     return ready
 
 

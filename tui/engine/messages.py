@@ -70,6 +70,8 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     """Whether the operator may do something to the cluster."""
     quorum: str = ""
     """Of a KRaft cluster in which nothing can be elected: how many voters are left, `1 of 3 voters answers`."""
+    voters_missing: int = 0
+    """Of a KRaft cluster: how many voters cannot be counted on."""
     is_controller_told: bool = True
     """Whether the source tells who controls; else `controller` None does not mean that nobody does."""
     recording: str = ""

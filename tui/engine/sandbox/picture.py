@@ -5,6 +5,7 @@ there is no room at all are counted. Colour doubles what a word or a sign says.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tui.engine.glyphs import Box, Canvas
@@ -35,6 +36,8 @@ LINKS = {"cut": ("╎", "error", "- CUT -"), "slow": ("┆", "warn", "SLOW")}
 GAP = 2
 CHIP, WIDE_CHIP, NAMED = 16, 36, 20
 """Cells of a broker without a box, of one that also says what it leads, and of that its name and state."""
+TITLE = 4
+"""Cells of a box's upper edge that its title leaves."""
 CLIENT, WIDEST = 22, 34
 """Cells of the box of a client, at least, and of a broker, at most."""
 
@@ -158,7 +161,9 @@ class SandboxPicture:
         """Draws the servers from this line on; the line after them."""
         top = self.facts.top
         if not form.top:
-            self._line_of(top, y)
+            each = self._size[0] // max(len(top), 1)
+            room = each - 2 - max((cells("".join(f" {word}" for word in state_words(node))) for node in top), default=0)
+            self._line_of([replace(node, name=_named(node, room)) for node in top], y)
             return y + 1
         each = max(min((self._size[0] + GAP) // max(len(top), 1) - GAP, 28), 1)
         x = max((self._size[0] - len(top) * (each + GAP) + GAP) // 2, 0)
@@ -355,8 +360,7 @@ class SandboxPicture:
 
     def _node_box(self, node: SandboxNode, box: Box) -> None:
         is_chosen = bool(node.key) and node.key == self.chosen
-        fill, name = self._ink(node), node.name
-        title = f"{name} ★" if node.is_controller else name
+        fill, title = self._ink(node), _named(node, box.width - TITLE)
         frame = fill or ("key" if is_chosen else style_of(node) if not node.is_well else "rule")
         if fill:
             self._canvas.fill(box, fill)
@@ -379,6 +383,14 @@ class SandboxPicture:
 
 def _title_style(node: SandboxNode, fill: str) -> str:
     return fill or ("controller" if node.is_controller else "strong")
+
+
+def _named(node: SandboxNode, room: int) -> str:
+    """With the controller's mark; `c101` for `controller 101` where there is no room."""
+    name = f"{node.name} ★" if node.is_controller else node.name
+    if cells(plain(name)) <= room or not node.name[-1:].isdecimal():
+        return name
+    return f"{node.name[:1]}{_number(node)}{'★' * node.is_controller}"
 
 
 def _number(node: SandboxNode) -> str:

@@ -77,8 +77,8 @@ def _broker(state: SandboxState, about: str) -> int:
 
 
 def _node(state: SandboxState, about: str) -> int:
-    """The id of a broker, or of a controller of KRaft."""
-    process = _process(state, about if " " in about else f"broker {about}")
+    """The id of a broker, or of a controller of KRaft, by its name."""
+    process = _process(state, about)
     if process.kind not in ("broker", "controller"):
         raise Impossible(f"this is for brokers{' and controllers' * _is_kraft(state)}, not for {process.name}")
     return _number(process)
