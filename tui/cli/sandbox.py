@@ -15,7 +15,7 @@ from model.sandbox.options import MOST_BROKERS, MOST_MEMBERS, Mode, SandboxOptio
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_folder import mode_in
 from tui.cli.open import check_java, dashboard, with_look
-from tui.cli.options import common_options
+from tui.cli.options import common_options, with_all
 from tui.engine.config import Config
 from tui.engine.messages import Opening
 
@@ -44,19 +44,29 @@ def _takes_load(command: Command) -> Command:
     return with_options
 
 
+def _takes_mode(command: Command) -> Command:
+    """Who has the metadata, and where clients find it."""
+    return with_all(
+        command,
+        click.option(
+            "--mode",
+            type=click.Choice(get_args(Mode)),
+            help="who has the metadata: a ZooKeeper, or a quorum of controllers (KRaft), which needs no Java "
+            "[default: zookeeper, or that of a folder that is kept]",
+        ),
+        click.option("--zookeepers", type=click.Choice(["1", "3"]), default="1", show_default=True),
+        click.option("--controllers", type=click.Choice(["1", "3", "5"]), default="3", help="KRaft's [default: 3]"),
+        click.option("--zookeeper-port", metavar="N", type=PORTS, help="port of the first ZooKeeper server"),
+        click.option("--controller-port", metavar="N", type=PORTS, help="port of the first controller"),
+    )
+
+
 def takes_sandbox(command: Command) -> Command:
     """How many of what, and where, which the command gets as `options`; and a `scenario`, a file that was read once."""
 
-    @click.option(
-        "--mode",
-        type=click.Choice(get_args(Mode)),
-        help="who has the metadata: a ZooKeeper, or a quorum of controllers (KRaft), which needs no Java "
-        "[default: zookeeper, or that of a folder that is kept]",
-    )
     @click.option("--brokers", metavar="N", type=click.IntRange(1, MOST_BROKERS), default=3, show_default=True)
     @click.option("--racks", metavar="N", type=click.IntRange(0, MOST_BROKERS), default=3, show_default=True)
-    @click.option("--zookeepers", type=click.Choice(["1", "3"]), default="1", show_default=True)
-    @click.option("--controllers", type=click.Choice(["1", "3", "5"]), default="3", show_default="3, in KRaft mode")
+    @_takes_mode
     @click.option(
         "--dir", "folder", type=click.Path(path_type=Path), help="folder for all data; default: a temporary one"
     )
@@ -64,8 +74,6 @@ def takes_sandbox(command: Command) -> Command:
     @click.option("--topics", metavar="N", type=click.IntRange(0), help="topics to create; default: a small set")
     @click.option("--partitions", metavar="N", type=click.IntRange(1), help="partitions of each of these topics")
     @click.option("--port", metavar="N", type=PORTS, help="port of the first broker; the others follow")
-    @click.option("--zookeeper-port", metavar="N", type=PORTS, help="port of the first ZooKeeper server")
-    @click.option("--controller-port", metavar="N", type=PORTS, help="port of the first controller")
     @_takes_load
     @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="broker setting, for all brokers")
     @click.option(
@@ -87,16 +95,21 @@ def takes_sandbox(command: Command) -> Command:
         chosen["settings"] = _settings(settings)
         if scenario is not None:
             chosen |= _not_given(_read(scenario))
-        folder = chosen["folder"]
-        kept = mode_in(folder) if folder is not None and chosen["keep"] else None
-        chosen |= {name: int(chosen[name]) for name in ("zookeepers", "controllers")}
-        chosen |= {"mode": chosen["mode"] or kept or "zookeeper", "folder": None if folder is None else str(folder)}
-        return command(options=SandboxOptions(**chosen), scenario=scenario, **others)
+        return command(options=_options(chosen), scenario=scenario, **others)
 
     return with_options
 
 
 _NAMES = SandboxOptions.__struct_fields__
+
+
+def _options(chosen: dict[str, Any]) -> SandboxOptions:
+    """A folder that is kept is of the mode that it was made in, where none is named."""
+    folder = chosen["folder"]
+    kept = mode_in(folder) if folder is not None and chosen["keep"] else None
+    chosen |= {name: int(chosen[name]) for name in ("zookeepers", "controllers")}
+    chosen |= {"mode": chosen["mode"] or kept or "zookeeper", "folder": None if folder is None else str(folder)}
+    return SandboxOptions(**chosen)
 
 
 def _tell_of_scenarios(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

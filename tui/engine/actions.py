@@ -242,7 +242,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane(-1)", "shift+tab", "shift+tab", "prev pane", "the previous pane"),
     Action("full", "f", "f", "full", "only this pane, and back"),
     Action("refresh", "r", "r", "refresh", "ask again now"),
-    Action("clusters", "C", "C", "cluster", "switch to another cluster of the configuration, or sandbox"),
+    Action("clusters", "C", "C", "cluster", "switch to another cluster or kind of sandbox"),
     Action("export", "e", "e", "export", "write what is shown to a file: .txt .svg .json .csv"),
     Action("previous", "minus", "-", "last screen", "the screen you came from"),
     Action("theme", "T", "T", "theme", "next theme: dark, light, safe, ansi, mono", EVERYWHERE),
