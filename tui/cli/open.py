@@ -202,7 +202,7 @@ def dashboard(
     os.environ.setdefault("TEXTUAL_FPS", "240")  # Textual's limiter at 60 makes every fifth key wait a frame or two
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "basic")  # what has just changed is bright for a moment, and no more
     start = RunStart(theme or config.theme, None if served else state_folder(), fresh)
-    contexts, before, note = _contexts(opening, config), opening, ""
+    contexts, before, note = contexts_of(opening, config), opening, ""
     while True:
         link = ProcessLink(msgspec.structs.replace(opening, spark_master=master))
         run = _app(in_browser=bool(served))
@@ -287,7 +287,7 @@ def _is_default(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
 
 
-def _contexts(first: Opening, config: Config) -> dict[str, Callable[[], Opening]]:
+def contexts_of(first: Opening, config: Config) -> dict[str, Callable[[], Opening]]:
     """The clusters that can be switched to, by name: what was opened first, and all of the configuration.
 
     Of a sandbox it is one of the other mode, too.
