@@ -19,11 +19,12 @@ from kazoo.handlers.threading import KazooTimeoutError
 from platformdirs import user_cache_path
 
 from model.hosts.memory_zookeeper.state import ServerState
-from model.sandbox.broker_process import all_or_first_error, started
 from model.sandbox.java import ClassArchive, Java, find_java, zookeeper_jars
-from model.sandbox.messages import ProcessStatus, ProcessView, SandboxOptions
+from model.sandbox.messages import ProcessStatus, ProcessView
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError, ServerDiedError, free_port
 from model.sandbox.sandbox_folder import SandboxFolder
+from model.sandbox.server_process import all_or_first_error, started
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.zookeeper import Create, Delete, SetData, Write
 

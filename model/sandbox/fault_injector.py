@@ -10,12 +10,12 @@ from itertools import count
 
 from model.hosts.kafka_client import address_of
 from model.sandbox import faults, faults_carried_out
-from model.sandbox.faults import Deed, Fault, Repair, SetRate, Undo, UndoAll
-from model.sandbox.faults_carried_out import CarryOut, DeedOutcome, Site, chosen_broker
+from model.sandbox.faults import CLIENTS, CONTROLLERS, ZOOKEEPER, Deed, Fault, Repair, SetRate, Undo, UndoAll
+from model.sandbox.faults_carried_out import CarryOut, DeedOutcome, Site, chosen_broker, chosen_node
 from model.sandbox.link_proxy import Valve
 from model.sandbox.messages import Done, EventFeed, EventKind, OpenFault, now_ms
 from model.sandbox.processes import SandboxError
-from model.sandbox.switchboard import CLIENTS, ZOOKEEPER, Link, ZooKeeperSession, end_session, in_words
+from model.sandbox.switchboard import Link, ZooKeeperSession, end_session, in_words
 
 LONGEST_DELAY_MS = 600_000.0
 
@@ -52,6 +52,8 @@ async def heal(site: Site, deed: faults.HealLink) -> DeedOutcome:
 
 async def expire(site: Site, deed: faults.ExpireSession) -> DeedOutcome:
     """End a broker's ZooKeeper session from elsewhere."""
+    if site.cluster.controllers:
+        raise SandboxError("there are no sessions in KRaft mode: a broker that is cut off from controllers is fenced")
     broker = await chosen_broker(site.cluster, deed.broker)
     ended = [hex(each.id) for each in site.cluster.links.sessions(broker) if await _end_session_at_servers(site, each)]
     if not ended:
@@ -80,11 +82,14 @@ def _tell_load(site: Site, link: Link) -> None:
 async def _valve(site: Site, between: tuple[str, str]) -> tuple[Link, Valve]:
     member = next((place for place in between if "/" in place), None)
     if member is not None:
+        if site.cluster.controllers:
+            raise SandboxError("in KRaft mode consumers have links with brokers alone: cut a broker and its clients")
         if ZOOKEEPER not in between:
             raise SandboxError(f"a consumer has a link with {ZOOKEEPER} only: cut {member} and {ZOOKEEPER}")
         return (member, ZOOKEEPER), site.load.valve(member)
     first, second = [
-        place if place in (ZOOKEEPER, CLIENTS) else str(await chosen_broker(site.cluster, place)) for place in between
+        place if place in (ZOOKEEPER, CONTROLLERS, CLIENTS) else str(await chosen_node(site.cluster, place))
+        for place in between
     ]
     return site.cluster.links.valve((first, second))
 

@@ -8,10 +8,18 @@ from typing import Literal
 import msgspec
 
 BrokerChoice = int | str
-"""A broker's id, or who has a part at that moment: `controller`, `leader of TOPIC-N`, `follower of TOPIC-N`."""
+"""A broker's id, or who has a part at that moment: `controller`, `leader of TOPIC-N`, `follower of TOPIC-N`.
+
+In KRaft mode `controller` is the active one; what is for processes (`kill` to `resume`) takes a controller's id, too.
+"""
 
 Place = str
-"""One end of a link: a broker's id, `zookeeper`, `clients`, or a member of a ZooKeeper group: `reports/z1`."""
+"""One end of a link: a broker's id, `zookeeper`, `clients`, or a member of a ZooKeeper group: `reports/z1`.
+
+In KRaft mode a controller's id, too, and `controllers` instead of `zookeeper`.
+"""
+
+ZOOKEEPER, CONTROLLERS, CLIENTS = "zookeeper", "controllers", "clients"
 
 
 class _Deed(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=True):
@@ -19,7 +27,7 @@ class _Deed(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=T
 
 
 class Kill(_Deed, frozen=True, tag="kill"):
-    """SIGKILL for a broker: its ZooKeeper session lives on until it times out."""
+    """SIGKILL for a broker: its ZooKeeper session lives on until it times out, or it is fenced as late."""
 
     broker: BrokerChoice
 
@@ -37,7 +45,7 @@ class Start(_Deed, frozen=True, tag="start"):
 
 
 class Pause(_Deed, frozen=True, tag="pause"):
-    """SIGSTOP for a broker, as a long garbage collection: its session expires, and it does not know."""
+    """SIGSTOP for a broker, as a long garbage collection: it loses its session, and does not know."""
 
     broker: BrokerChoice
 

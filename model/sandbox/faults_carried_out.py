@@ -20,11 +20,13 @@ from model.hosts.wire.names import WireError
 from model.log.records.batch import RecordBatch, SegmentFile
 from model.log.records.scan import scan
 from model.sandbox import faults
-from model.sandbox.broker_process import BrokerProcess
+from model.sandbox.controllers import ControllerPlane
 from model.sandbox.faults import BrokerChoice, Repair
 from model.sandbox.link_proxy import Valve
+from model.sandbox.options import node_in_words
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
+from model.sandbox.server_process import ServerProcess
 
 
 class DeedOutcome(msgspec.Struct, frozen=True):
@@ -81,25 +83,52 @@ CarryOut = Callable[[Site, Any], Awaitable[DeedOutcome]]
 
 
 CONTROLLER = "controller"
-ANSWER_TIMEOUT_S = 5.0
+ANSWER_TIMEOUT_S, POLL_S = 5.0, 0.1
 _PART = re.compile(r"(leader|follower) of (\S+)-(\d+)")
 
 
 async def chosen_broker(cluster: SandboxCluster, choice: BrokerChoice) -> int:
     """The broker's id. Raises SandboxError: there is no such broker, or nobody plays that part."""
-    text = str(choice).strip().removeprefix("broker-")
+    node = await chosen_node(cluster, choice)
+    if node in cluster.controllers:
+        raise SandboxError(f"this is for brokers, not for controller {node}")
+    return node
+
+
+async def chosen_node(cluster: SandboxCluster, choice: BrokerChoice) -> int:
+    """The same, or a controller's id in KRaft mode. Raises SandboxError."""
+    text = re.sub(r"^(broker|controller)-", "", str(choice).strip())
     if text.isdigit():
-        if int(text) not in cluster.brokers:
-            raise SandboxError(f"there is no broker {text}: they are {min(cluster.brokers)} to {max(cluster.brokers)}")
+        if int(text) not in cluster.brokers.keys() | cluster.controllers.keys():
+            raise SandboxError(f"there is no {node_in_words(text)}: {_ids(cluster)}")
         return int(text)
     if text != CONTROLLER and not _PART.fullmatch(text):
         raise SandboxError(
             f"{text!r} is no broker: give an id, {CONTROLLER}, or: leader of TOPIC-N, follower of TOPIC-N"
         )
+    if text == CONTROLLER and isinstance(cluster.control, ControllerPlane):
+        return await _active(cluster.control)
     broker = _playing(await _metadata(cluster), text)
     if broker not in cluster.brokers:
         raise SandboxError(f"there is no {text} now")
     return broker
+
+
+def _ids(cluster: SandboxCluster) -> str:
+    told = f"they are {min(cluster.brokers)} to {max(cluster.brokers)}"
+    if not cluster.controllers:
+        return told
+    return f"brokers are {told.removeprefix('they are ')}, controllers {', '.join(map(str, cluster.controllers))}"
+
+
+async def _active(control: ControllerPlane) -> int:
+    """The active controller, for which an election is waited for."""
+    until_s = time.monotonic() + ANSWER_TIMEOUT_S
+    while time.monotonic() < until_s:
+        if (active := await control.active()) is not None:
+            return active
+        await asyncio.sleep(POLL_S)
+    raise SandboxError("there is no active controller now: no majority of the controllers takes part")
 
 
 def _playing(metadata: Metadata, part: str) -> int:
@@ -129,57 +158,59 @@ LONGEST_FAREWELL_S = 30.0
 
 async def kill(site: Site, deed: faults.Kill) -> DeedOutcome:
     """SIGKILL."""
-    broker = await chosen_broker(site.cluster, deed.broker)
-    pid = _running(site, broker).pid
-    await _kill(site, broker)
-    return _of_broker(broker, f"was killed (SIGKILL, pid {pid})", faults.Start(broker))
+    node = await chosen_node(site.cluster, deed.broker)
+    pid = _running(site, node).pid
+    await _kill(site, node)
+    return _of_node(node, f"was killed (SIGKILL, pid {pid})", faults.Start(node))
 
 
 async def terminate(site: Site, deed: faults.Terminate) -> DeedOutcome:
     """SIGTERM, and wait for its end."""
-    broker = await chosen_broker(site.cluster, deed.broker)
-    process = _running(site, broker)
+    node = await chosen_node(site.cluster, deed.broker)
+    process = _running(site, node)
     began = time.monotonic()
     in_order = await process.terminate(LONGEST_FAREWELL_S)
-    site.cluster.links.broker_is_gone(broker)
+    site.cluster.links.is_gone(node)
     took = f"{time.monotonic() - began:.1f} s"
     how = f"left in order, {took} after SIGTERM" if in_order else f"did not leave within {took} and was killed"
-    return _of_broker(broker, how, faults.Start(broker))
+    return _of_node(node, how, faults.Start(node))
 
 
 async def start(site: Site, deed: faults.Start) -> DeedOutcome:
-    """Bring a broker back."""
-    broker = await chosen_broker(site.cluster, deed.broker)
+    """Bring a broker or controller back."""
+    node = await chosen_node(site.cluster, deed.broker)
     began = time.monotonic()
-    await site.cluster.start_broker(broker)
-    return _of_broker(broker, f"is back after {time.monotonic() - began:.1f} s")
+    await site.cluster.start_node(node)
+    return _of_node(node, f"is back after {time.monotonic() - began:.1f} s")
 
 
 async def pause(site: Site, deed: faults.Pause) -> DeedOutcome:
     """SIGSTOP."""
-    broker = await chosen_broker(site.cluster, deed.broker)
-    process = _running(site, broker)
+    node = await chosen_node(site.cluster, deed.broker)
+    process = _running(site, node)
     if process.status == "paused":
-        raise SandboxError(f"broker {broker} is paused already")
+        raise SandboxError(f"{process.name} is paused already")
     await process.pause()
-    return _of_broker(broker, "stands still (SIGSTOP), and does not know", faults.Resume(broker))
+    return _of_node(node, "stands still (SIGSTOP), and does not know", faults.Resume(node))
 
 
 async def resume(site: Site, deed: faults.Resume) -> DeedOutcome:
     """SIGCONT."""
-    broker = await chosen_broker(site.cluster, deed.broker)
-    process = _running(site, broker)
+    node = await chosen_node(site.cluster, deed.broker)
+    process = _running(site, node)
     if process.status != "paused":
-        raise SandboxError(f"broker {broker} is not paused")
+        raise SandboxError(f"{process.name} is not paused")
     process.resume()
-    return _of_broker(broker, "goes on (SIGCONT)")
+    return _of_node(node, "goes on (SIGCONT)")
 
 
 async def kill_controller(site: Site, deed: faults.KillController) -> DeedOutcome:
     """SIGKILL now; and again for the next one, by its own hand, where its failover reaches the step."""
     if deed.step and deed.step not in FAILOVER_STEPS:
         raise SandboxError(f"{deed.step!r} is no step of a failover: {', '.join(FAILOVER_STEPS)}")
-    broker = await chosen_broker(site.cluster, CONTROLLER)
+    if deed.step and site.cluster.controllers:
+        raise SandboxError("in KRaft mode a failover has no steps: the next controller has read the log already")
+    broker = await chosen_node(site.cluster, CONTROLLER)
     _running(site, broker)
     disarm(site)
     if deed.step:
@@ -187,10 +218,10 @@ async def kill_controller(site: Site, deed: faults.KillController) -> DeedOutcom
             site.armed[other] = deed.step
             _order(site, other).write_text(deed.step)
     await _kill(site, broker)
-    text = "the controller, was killed (SIGKILL)"
+    text = f"the {'active ' if site.cluster.controllers else ''}controller, was killed (SIGKILL)"
     if deed.step:
         text += f"; the next one dies when its failover reaches {deed.step!r}"
-    return _of_broker(broker, text, faults.Start(broker))
+    return _of_node(broker, text, faults.Start(broker))
 
 
 def died_at_a_step(site: Site, broker: int) -> DeedOutcome | None:
@@ -200,7 +231,7 @@ def died_at_a_step(site: Site, broker: int) -> DeedOutcome | None:
         return None
     disarm(site)
     site.cluster.brokers[broker].status = "killed"
-    return _of_broker(broker, f"died as the new controller, in its failover at {step!r}", faults.Start(broker))
+    return _of_node(broker, f"died as the new controller, in its failover at {step!r}", faults.Start(broker))
 
 
 def disarm(site: Site) -> None:
@@ -227,22 +258,21 @@ def _order(site: Site, broker: int) -> Path:
     return site.cluster.brokers[broker].faults / CONTROLLER_STOP_FILE
 
 
-async def _kill(site: Site, broker: int) -> None:
-    await site.cluster.brokers[broker].kill()
-    site.cluster.links.broker_is_gone(broker)
+async def _kill(site: Site, node: int) -> None:
+    await site.cluster.node(node).kill()
+    site.cluster.links.is_gone(node)
 
 
-def _running(site: Site, broker: int) -> BrokerProcess:
-    process = site.cluster.brokers[broker]
+def _running(site: Site, node: int) -> ServerProcess:
+    process = site.cluster.node(node)
     if process.pid is None:
-        raise SandboxError(f"broker {broker} does not run")
+        raise SandboxError(f"{process.name} does not run")
     return process
 
 
-def _of_broker(broker: int, text: str, repair: faults.Repair | None = None) -> DeedOutcome:
-    return DeedOutcome(
-        f"broker {broker}, {text}" if text.startswith("the ") else f"broker {broker} {text}", f"broker {broker}", repair
-    )
+def _of_node(node: int, text: str, repair: faults.Repair | None = None) -> DeedOutcome:
+    name = node_in_words(str(node))
+    return DeedOutcome(f"{name}, {text}" if text.startswith("the ") else f"{name} {text}", name, repair)
 
 
 FLIPPED_BYTES = 4

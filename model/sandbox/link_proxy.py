@@ -34,6 +34,8 @@ class Valve:
         self.is_cut = False
         self.delay_s = 0.0
         self.connections: set[Stops] = set()
+        self.behind: list[ValvesInTurn] = []
+        """What passes this valve and others."""
 
     def cut(self) -> None:
         """Let nothing through any more."""
@@ -50,6 +52,22 @@ class Valve:
         self.is_cut, self.delay_s = is_cut, delay_s
         for connection in list(self.connections):
             connection.valve_changed()
+        for each in self.behind:
+            each.follow()
+
+
+class ValvesInTurn(Valve):
+    """What passes several valves: cut where one of them is, and slower by all of them."""
+
+    def __init__(self, *valves: Valve) -> None:
+        super().__init__()
+        self._valves = valves
+        for each in valves:
+            each.behind.append(self)
+
+    def follow(self) -> None:
+        """One of them was changed."""
+        self._set(is_cut=any(each.is_cut for each in self._valves), delay_s=sum(each.delay_s for each in self._valves))
 
 
 class OneWay:

@@ -1,4 +1,4 @@
-"""What a sandbox is to be and what it says of itself, and what its processes and their owners say to each other.
+"""What a sandbox says of itself, and what its processes and their owners say to each other.
 
 The control process and its client (`model.hosts.child_process`): the client's first message is SandboxOptions; then
 come orders. The process tells once that it is ready, or failed, and at any time events and states. Events are numbered,
@@ -7,7 +7,6 @@ orders, facts, and an audit, which says what became of every record that was ack
 started or checked on disk here.
 """
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -117,67 +116,7 @@ class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
     consumers: tuple[ConsumerFacts, ...]
 
 
-FIRST_BROKER = 1
-CHROOT = "/kafka"
-MOST_BROKERS = 100
-MOST_MEMBERS = 20
-"""Of one ZooKeeper group."""
-SESSION_KEY = "zookeeper.session.timeout.ms"
-SESSION_MS = 6_000
-"""A drill should not wait for 18 s, Kafka's default, until a dead broker is missed."""
-
-
-class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The defaults are those of `kdrill sandbox`."""
-
-    brokers: int = 3
-    racks: int = 3
-    """Broker N is in rack `r` + ((N - 1) mod racks + 1); 0 for brokers without racks."""
-    zookeepers: Literal[1, 3] = 1
-    folder: str | None = None
-    """Where everything is kept; None for a temporary folder."""
-    keep: bool = False
-    """Whether the folder stays, and what is in it already is gone on with."""
-    topics: int | None = None
-    """How many topics to begin with; None for a small set with names that mean something."""
-    partitions: int | None = None
-    """Of each of those topics; None for 6, or what suits each of the small set."""
-    port: int | None = None
-    """Where clients reach the first broker; the next one is reached by the next port. None lets the system choose."""
-    zookeeper_port: int | None = None
-    """The same for the ZooKeeper servers."""
-    load: bool = False
-    rate: float = 200.0
-    """Records a second that the load produces, over all partitions."""
-    scenario: str | None = None
-    """A scenario's file, played once everything serves."""
-    old_consumers: int = 0
-    """How many consumers of Kafka 0.8.2.2 the load has, in the ZooKeeper group `legacy`."""
-    settings: Mapping[str, str] = {}
-    """More lines for every broker's server.properties; they win over the sandbox's own."""
-
-    @property
-    def broker_ids(self) -> range:
-        """1, 2, 3 …"""
-        return range(FIRST_BROKER, FIRST_BROKER + self.brokers)
-
-    @property
-    def session_ms(self) -> int:
-        """After how long without a heartbeat ZooKeeper ends a broker's session, as the brokers ask for it."""
-        asked = self.settings.get(SESSION_KEY, "")
-        return int(asked) if asked.isdecimal() else SESSION_MS
-
-    def speaks_as_before(self, release: tuple[int, ...]) -> bool:
-        """Whether inter.broker.protocol.version is set to a release before this one."""
-        numbers = re.match(r"\d+(\.\d+)*", self.settings.get("inter.broker.protocol.version", ""))
-        return numbers is not None and tuple(map(int, numbers[0].split("."))) < release
-
-    def rack_of(self, broker: int) -> str | None:
-        """`r1`, `r2` …; None without racks."""
-        return f"r{(broker - FIRST_BROKER) % self.racks + 1}" if self.racks else None
-
-
-ProcessKind = Literal["broker", "zookeeper", "producer", "consumer"]
+ProcessKind = Literal["broker", "zookeeper", "controller", "producer", "consumer"]
 ProcessStatus = Literal["starting", "running", "paused", "stopped", "killed", "crashed"]
 """stopped: in order. killed: by a fault. crashed: it ended and nobody had asked for it."""
 EventKind = Literal["fault", "repair", "process", "failure", "load", "group", "isr", "audit", "step", "expectation"]
@@ -189,13 +128,20 @@ class SandboxReady(msgspec.Struct, frozen=True, kw_only=True):
     """The one line of `kdrill sandbox --headless`."""
 
     format: str = "kdrill.sandbox/1"
-    zookeeper: str
-    """`127.0.0.1:40001/kafka`; servers are separated by commas."""
+    zookeeper: str = ""
+    """`127.0.0.1:40001/kafka`; servers are separated by commas. Empty in KRaft mode."""
+    controllers: str = ""
+    """`127.0.0.1:40001,…`, in KRaft mode."""
     bootstrap: str
     """The brokers' addresses for clients, separated by commas."""
     pids: Mapping[str, int]
-    """`zookeeper-1`, `broker-1`, and `load`."""
+    """`zookeeper-1` or `controller-101`, `broker-1`, and `load`."""
     dir: str
+
+    @property
+    def source(self) -> str:
+        """How the cluster is followed: `zk://…`, or `controllers://…`."""
+        return f"zk://{self.zookeeper}" if self.zookeeper else f"controllers://{self.controllers}"
 
 
 def uses(bootstrap: str, topic: str) -> Mapping[str, str]:
@@ -232,7 +178,7 @@ class ProcessView(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that runs and can stop: of the load, the producer and each consumer, though they share a process."""
 
     name: str
-    """`broker 1`, `zookeeper 1`, `producer`, `consumer GROUP/MEMBER`."""
+    """`broker 1`, `zookeeper 1`, `controller 101`, `producer`, `consumer GROUP/MEMBER`."""
     kind: ProcessKind
     status: ProcessStatus
     pid: int | None = None
@@ -249,7 +195,8 @@ class ProcessView(msgspec.Struct, frozen=True, kw_only=True):
 class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     """What two places can say to each other, both ways: as in `cut`, `slow` and `heal`.
 
-    A place is a broker's id, `zookeeper`, `clients`, or a member of a ZooKeeper group: `reports/z1`.
+    A place is a broker's or controller's id, `zookeeper`, `controllers`, `clients`, or a member of a ZooKeeper group:
+    `reports/z1`.
     """
 
     between: tuple[Place, Place]
@@ -309,7 +256,7 @@ class SandboxState(msgspec.Struct, frozen=True, kw_only=True):
 
     processes: tuple[ProcessView, ...] = ()
     links: tuple[LinkView, ...] = ()
-    """Each broker's with `zookeeper` and `clients`, and of each two brokers."""
+    """Each broker's with `zookeeper` or `controllers`, with `clients`, and of each two brokers or controllers."""
     faults: tuple[OpenFault, ...] = ()
     """The newest last."""
     laggards: int = 0

@@ -1,138 +1,26 @@
 """The processes of a sandbox, the links between them, their folder, first topics: started together, none left behind.
 
 It starts and ends what it is told to, and notices what ends by itself. Why anything should end is not known here.
-Topics are created and awaited until they have leaders; none is changed or deleted.
 """
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 
-import msgspec
-from kio.schema.errors import ErrorCode
-
 from model.cluster.ids import TopicPartition
-from model.hosts.kafka_client import NOBODY, KafkaClient, address_of
-from model.hosts.wire.connection import Connection
-from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import ApiKey, WireError
-from model.sandbox.broker_process import (
-    LIVE_BROKER,
-    BrokerProcess,
-    Listeners,
-    all_or_first_error,
-    broker_properties,
-    properties_text,
-)
+from model.hosts.kafka_client import KafkaClient, address_of
+from model.hosts.wire.names import WireError
+from model.sandbox.broker_process import LIVE_BROKER, BrokerProcess, Listeners, broker_properties, properties_text
+from model.sandbox.control_plane import ControlPlane, ZooKeeperPlane
+from model.sandbox.controllers import ControllerPlane, ControllerProcess
 from model.sandbox.embedded_zookeeper import Ensemble
-from model.sandbox.messages import (
-    CHROOT,
-    MOST_BROKERS,
-    MOST_MEMBERS,
-    EventFeed,
-    ProcessView,
-    SandboxOptions,
-    SandboxReady,
-)
+from model.sandbox.first_topics import TOPIC_CONFIGS, create_topics, first_topics
+from model.sandbox.messages import EventFeed, ProcessView, SandboxReady
+from model.sandbox.options import MOST_BROKERS, MOST_MEMBERS, SandboxOptions
 from model.sandbox.processes import SandboxError, free_port
 from model.sandbox.sandbox_folder import SandboxFolder
+from model.sandbox.server_process import ServerProcess, all_or_first_error
 from model.sandbox.switchboard import Switchboard
-
-TOPICS_TIMEOUT_S = 60.0
-TOPICS_PAUSE_S = 0.02
-
-
-class NewTopic(msgspec.Struct, frozen=True):
-    """A topic that is to be."""
-
-    name: str
-    partitions: int
-    replicas: int
-    config: Mapping[str, str] = {}
-
-
-async def create_topics(client: KafkaClient, topics: Sequence[NewTopic]) -> None:
-    """Create those that are not there, and wait until every partition of them is led. Raises SandboxError."""
-    reason = "nobody was asked"
-    try:
-        async with asyncio.timeout(TOPICS_TIMEOUT_S):
-            while True:
-                try:
-                    if await _are_led(client, topics):
-                        return
-                    reason = await _ask_for_topics(client, topics) or "not every partition has a leader"
-                except WireError as error:
-                    reason = str(error)
-                await asyncio.sleep(TOPICS_PAUSE_S)
-    except TimeoutError:
-        raise SandboxError(f"the topics were not there within {TOPICS_TIMEOUT_S:.0f} s: {reason}") from None
-
-
-async def _are_led(client: KafkaClient, topics: Sequence[NewTopic]) -> bool:
-    """Whether all brokers are known, and a broker knows a leader for every partition."""
-    metadata = await client.refresh()
-    led = {partition for partition, leader in metadata.leaders() if leader != NOBODY}
-    return all((topic.name, number) in led for topic in topics for number in range(topic.partitions))
-
-
-async def _ask_for_topics(client: KafkaClient, topics: Sequence[NewTopic]) -> str:
-    """What went wrong, empty if nothing did. Topics that exist are right."""
-    known = {partition.topic for partition in client.metadata.partitions}
-    missing = [topic for topic in topics if topic.name not in known]
-    if not missing:
-        return ""
-    response = await client.ask(client.metadata.controller, lambda connection: _request(connection, missing))
-    wrong = [
-        f"{each.name}: {each.error_code.name.upper()} {getattr(each, 'error_message', None) or ''}".rstrip()
-        for each in response.topics
-        if each.error_code not in (ErrorCode.none, ErrorCode.topic_already_exists)
-    ]
-    return "; ".join(wrong[:3])
-
-
-def _request(connection: Connection, topics: Sequence[NewTopic]) -> Entity:
-    module = connection.request_shapes(ApiKey.CREATE_TOPICS)
-    wanted = tuple(
-        module.CreatableTopic(
-            name=topic.name,
-            num_partitions=topic.partitions,
-            replication_factor=topic.replicas,
-            assignments=(),
-            configs=tuple(
-                shaped(module.CreatableTopicConfig, name=name, value=value) for name, value in topic.config.items()
-            ),
-        )
-        for topic in topics
-    )
-    timeout = timedelta(seconds=TOPICS_TIMEOUT_S / 2)
-    return shaped(module.CreateTopicsRequest, topics=wanted, timeout=timeout, validate_only=False)
-
-
-SMALL_SET = {"orders": 6, "payments": 6, "shipments": 4, "customers": 3}
-"""Names and partitions."""
-TOPIC_CONFIGS = {"customers": {"cleanup.policy": "compact"}}
-PARTITIONS = 6
-
-
-def first_topics(options: SandboxOptions) -> tuple[NewTopic, ...]:
-    """As many as asked for, `topic-1` and so on, or the small set; three replicas where there are as many brokers."""
-    replicas = min(3, options.brokers)
-    if options.topics is not None:
-        partitions = PARTITIONS if options.partitions is None else options.partitions
-        width = len(str(options.topics))
-        names = (f"topic-{number:0{width}}" for number in range(1, options.topics + 1))
-        return tuple(NewTopic(name, partitions, replicas) for name in names)
-    return tuple(
-        NewTopic(
-            name,
-            partitions if options.partitions is None else options.partitions,
-            replicas,
-            TOPIC_CONFIGS.get(name, {}),
-        )
-        for name, partitions in SMALL_SET.items()
-    )
-
 
 POLL_S = 0.1
 PATIENCE_S = 10.0
@@ -150,10 +38,14 @@ class SandboxCluster:
         self.options = options
         self.events = events
         self.folder = SandboxFolder(options)
-        self.ensemble = Ensemble(options, self.folder)
         self.links = Switchboard(
-            options.broker_ids, options.zookeepers, has_one_listener=options.speaks_as_before((0, 10, 2))
+            options.broker_ids,
+            0 if options.is_kraft else options.zookeepers,
+            options.controller_ids,
+            has_one_listener=options.speaks_as_before((0, 10, 2)),
         )
+        plane = ControllerPlane if options.is_kraft else ZooKeeperPlane
+        self.control: ControlPlane = plane(options, self.folder, self.links)
         self.brokers = {
             broker: BrokerProcess(broker, self.folder.broker(broker), broker_command) for broker in options.broker_ids
         }
@@ -162,7 +54,7 @@ class SandboxCluster:
     async def start(self) -> None:
         """Start everything and wait until every broker serves. Raises SandboxError, with all ended again."""
         try:
-            self.ensemble.check()
+            self.control.check()
             await self._open_links()
             self._write_properties()
             await self._start_processes()
@@ -182,20 +74,47 @@ class SandboxCluster:
 
     @property
     def zookeeper(self) -> str:
-        """Where a client of ZooKeeper finds this cluster, by no proxy."""
-        return self.ensemble.addresses + CHROOT
+        """Where a client of ZooKeeper finds this cluster, by no proxy; empty in KRaft mode."""
+        return "" if self.options.is_kraft else self.control.addresses
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """Raises SandboxError in KRaft mode."""
+        if isinstance(self.control, ZooKeeperPlane):
+            return self.control.ensemble
+        raise SandboxError("there is no ZooKeeper in KRaft mode: the controllers have the metadata")
+
+    @property
+    def controllers(self) -> Mapping[int, ControllerProcess]:
+        """By id; none where there is a ZooKeeper."""
+        return self.control.processes if isinstance(self.control, ControllerPlane) else {}
+
+    def node(self, node: int) -> ServerProcess:
+        """A broker's or controller's process, by its id."""
+        return self.controllers[node] if node in self.controllers else self.brokers[node]
 
     def ready(self) -> SandboxReady:
         pids = {view.name.replace(" ", "-"): view.pid for view in self.views() if view.pid is not None}
-        return SandboxReady(zookeeper=self.zookeeper, bootstrap=self.bootstrap, pids=pids, dir=str(self.folder.path))
+        return SandboxReady(
+            zookeeper=self.zookeeper,
+            controllers=self.control.addresses if self.options.is_kraft else "",
+            bootstrap=self.bootstrap,
+            pids=pids,
+            dir=str(self.folder.path),
+        )
 
-    async def start_broker(self, broker: int) -> None:
-        """Start a broker that does not run, and wait until it serves. Raises SandboxError."""
-        process = self.brokers[broker]
+    async def start_node(self, node: int) -> None:
+        """Start a broker or controller that does not run, and wait until it serves. Raises SandboxError."""
+        process = self.node(node)
         if process.pid is not None:
-            raise SandboxError(f"broker {broker} runs")
-        await process.start(partial(self._lead, broker))
-        self.events.tell("process", f"broker {broker} serves, pid {process.pid}", subject=f"broker {broker}")
+            raise SandboxError(f"{process.name} runs")
+        if isinstance(self.control, ControllerPlane) and node in self.controllers:
+            await self.control.start_one(node)
+            does = "takes part"
+        else:
+            await self.brokers[node].start(partial(self._lead, node))
+            does = "serves"
+        self.events.tell("process", f"{process.name} {does}, pid {process.pid}", subject=process.name)
 
     def _lead(self, broker: int, listeners: Listeners) -> None:
         self._bound[broker] = listeners[self.links.listeners[0]]
@@ -211,7 +130,7 @@ class SandboxCluster:
         """Brokers that have ended since the last time and were not to, and their exit codes."""
         for broker, process in self.brokers.items():
             if (code := process.notice_end()) is not None:
-                self.links.broker_is_gone(broker)
+                self.links.is_gone(broker)
                 yield broker, code
 
     async def partitions_to_load(self) -> list[TopicPartition]:
@@ -241,31 +160,31 @@ class SandboxCluster:
             )
             for broker, process in self.brokers.items()
         )
-        return (*(member.view() for member in self.ensemble.members), *brokers)
+        return (*self.control.views(), *brokers)
 
     async def close(self) -> None:
         if self.folder.stays:
             await asyncio.gather(*(process.terminate(PATIENCE_S) for process in self.brokers.values()))
         await asyncio.gather(*(process.close() for process in self.brokers.values()))
-        await self.ensemble.close()
+        await self.control.close(PATIENCE_S if self.folder.stays else 0)
         await self.links.close()
         await asyncio.to_thread(self.folder.close)
 
     async def _start_processes(self) -> None:
-        watch = asyncio.create_task(self._end_brokers_without_zookeeper())
+        watch = asyncio.create_task(self._end_brokers_without_control())
         try:
-            await all_or_first_error([self._start_zookeepers(), *map(self.start_broker, self.brokers)])
+            await all_or_first_error([self.control.start(), *map(self.start_node, self.brokers)])
         except SandboxError as error:
-            if self.ensemble.is_lost:
-                raise SandboxError("ZooKeeper ended before the brokers served") from error
+            if self.control.is_lost:
+                raise SandboxError(f"{self.control.name} ended before the brokers served") from error
             raise
         finally:
             watch.cancel()
 
-    async def _end_brokers_without_zookeeper(self) -> None:
+    async def _end_brokers_without_control(self) -> None:
         """They would wait for it for minutes."""
         while True:
-            if self.ensemble.is_lost:
+            if self.control.is_lost:
                 for process in self.brokers.values():
                     await process.kill()
             await asyncio.sleep(POLL_S)
@@ -274,25 +193,18 @@ class SandboxCluster:
         first = self.options.port
         for place in range(self.options.brokers if first else 0):
             free_port(place + (first or 0))
-        await self.links.start(first)
+        await self.links.start(first, self.options.controller_port)
 
     def _write_properties(self) -> None:
         for broker, process in self.brokers.items():
-            servers = (self.links.zookeeper(broker, member.number).address for member in self.ensemble.members)
             properties = broker_properties(
                 self.options,
                 broker,
                 folder=str(process.folder),
-                zookeeper=",".join(servers) + CHROOT,
+                metadata=self.control.prepare(process),
                 advertised={name: self.links.listener(broker, name).address for name in self.links.listeners},
             )
             process.write_properties(properties_text(properties))
-
-    async def _start_zookeepers(self) -> None:
-        await self.ensemble.start()
-        for member in self.ensemble.members:
-            assert member.server is not None
-            self.links.zookeeper_at(member.number, *address_of(member.server.address))
 
     async def _create_topics(self) -> None:
         if topics := first_topics(self.options):
@@ -312,6 +224,7 @@ def _check(options: SandboxOptions) -> None:
         ("partitions", 1, 100_000),
         ("port", 1, HIGHEST_PORT + 1 - options.brokers),
         ("zookeeper_port", 1, HIGHEST_PORT + 1 - options.zookeepers),
+        ("controller_port", 1, HIGHEST_PORT + 1 - options.controllers),
         ("rate", 0, 1_000_000),
         ("old_consumers", 0, MOST_MEMBERS),
     ):
@@ -321,5 +234,33 @@ def _check(options: SandboxOptions) -> None:
             raise SandboxError(f"--{option} {number}: {least} to {most} are possible")
     if options.zookeepers not in (1, 3):
         raise SandboxError(f"--zookeepers {options.zookeepers}: 1 or 3 are possible")
+    if options.controllers not in (1, 3, 5):
+        raise SandboxError(f"--controllers {options.controllers}: 1, 3 or 5 are possible")
+    _check_mode(options)
     if options.old_consumers and not options.load:
         raise SandboxError("--old-consumers needs --load: there is nothing to consume without it")
+
+
+OF_ZOOKEEPER = {
+    "zookeepers": "the controllers have the metadata: --controllers",
+    "zookeeper_port": "the controllers have the metadata: --controller-port",
+    "old_consumers": "consumers of Kafka 0.8 find each other in ZooKeeper",
+}
+OF_KRAFT = {
+    "controllers": "a broker is the controller: --zookeepers",
+    "controller_port": "a broker is the controller: --zookeeper-port",
+}
+"""Options of one mode, and why the other one has none of it."""
+NO_PROTOCOL = "inter.broker.protocol.version"
+"""A key that means nothing in KRaft mode, where `metadata.version` says how brokers speak."""
+
+
+def _check_mode(options: SandboxOptions) -> None:
+    """Raises SandboxError for options of the other mode."""
+    defaults = SandboxOptions()
+    mode, others = ("KRaft", OF_ZOOKEEPER) if options.is_kraft else ("ZooKeeper", OF_KRAFT)
+    for name, why in others.items():
+        if getattr(options, name) != getattr(defaults, name):
+            raise SandboxError(f"--{name.replace('_', '-')} means nothing in {mode} mode: {why}")
+    if options.is_kraft and NO_PROTOCOL in options.settings:
+        raise SandboxError(f"{NO_PROTOCOL} means nothing in KRaft mode: older protocols are ZooKeeper mode's")

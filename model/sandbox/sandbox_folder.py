@@ -16,7 +16,7 @@ from typing import Self
 import msgspec
 
 from model.cluster.whole_file import MOST_SETTINGS, read_whole
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import Mode, SandboxOptions
 from model.sandbox.processes import GuardedFolder, SandboxError, temporary_folder
 
 PATIENCE_S = 3.0
@@ -30,16 +30,40 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """What must be the same when a folder is used again."""
 
     format: str = FORMAT
+    mode: Mode = "zookeeper"
     brokers: int
     racks: int
-    zookeepers: int
+    zookeepers: int = 0
+    controllers: int = 0
 
     @classmethod
     def of(cls, options: SandboxOptions) -> Self:
-        return cls(brokers=options.brokers, racks=options.racks, zookeepers=options.zookeepers)
+        servers = "controllers" if options.is_kraft else "zookeepers"
+        return cls(
+            mode=options.mode,
+            brokers=options.brokers,
+            racks=options.racks,
+            **{servers: getattr(options, servers)},
+        )
 
     def __str__(self) -> str:
-        return f"--brokers {self.brokers} --racks {self.racks} --zookeepers {self.zookeepers}"
+        servers = f"--controllers {self.controllers}" if self.mode == "kraft" else f"--zookeepers {self.zookeepers}"
+        return f"--mode {self.mode} --brokers {self.brokers} --racks {self.racks} {servers}"
+
+
+def mode_in(folder: Path) -> Mode | None:
+    """The mode of the sandbox in a folder; None where there is none, or not one to go on with."""
+    try:
+        return _shape_in(folder).mode
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+SHAPE_FILE = "sandbox.json"
+
+
+def _shape_in(folder: Path) -> Shape:
+    return msgspec.json.decode(read_whole(folder / SHAPE_FILE, MOST_SETTINGS, only_file=True), type=Shape)
 
 
 class SandboxFolder:
@@ -70,10 +94,13 @@ class SandboxFolder:
 
     @property
     def shape_file(self) -> Path:
-        return self.path / "sandbox.json"
+        return self.path / SHAPE_FILE
 
     def zookeeper(self, server: int) -> Path:
         return self.path / f"zookeeper-{server}"
+
+    def controller(self, controller: int) -> Path:
+        return self.path / f"controller-{controller}"
 
     def broker(self, broker: int) -> Path:
         return self.path / f"broker-{broker}"
@@ -137,7 +164,7 @@ class SandboxFolder:
         if not self.stays:
             raise SandboxError(f"{self.path} is not empty. Give --keep to go on with the sandbox in it.")
         try:
-            found = msgspec.json.decode(read_whole(self.shape_file, MOST_SETTINGS, only_file=True), type=Shape)
+            found = _shape_in(self.path)
         except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
             raise SandboxError(f"{self.path} is not empty, and no sandbox. Choose another folder.") from None
         if found != asked:

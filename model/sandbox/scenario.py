@@ -9,7 +9,7 @@
     [[steps]]
     at_s = 5                      # seconds after every broker serves; steps keep their order
     do = "kill"
-    broker = "leader of orders-0" # or an id, or "controller"
+    broker = "leader of orders-0" # or an id, or "controller": in KRaft mode (mode = "kraft") the active one
 
     [[steps]]
     at_s = 6
@@ -30,16 +30,21 @@
 
 What can be done (`do`), with its fields:
 
-    kill, terminate, start, pause, resume, expire    broker
-    kill-controller                                  step = "elected" | "loaded" | "written" | "told", or none
+    kill, terminate, start, pause, resume            broker; in KRaft mode a controller, too: 101, 102 …
+    expire                                           broker; with ZooKeeper
+    kill-controller                                  step = "elected" | "loaded" | "written" | "told", or none, as
+                                                     in KRaft mode
     cut, heal                                        between = ["1", "zookeeper"]: broker ids, "zookeeper", "clients",
-                                                     or a member of a ZooKeeper group: "reports/z1"
+                                                     or a member of a ZooKeeper group: "reports/z1"; in KRaft mode
+                                                     "controllers", and controllers' ids: ["101", "controllers"]
     slow                                             between, delay_ms
-    kill-zookeeper, start-zookeeper                  server
+    kill-zookeeper, start-zookeeper                  server; with ZooKeeper
     fill-log-dir, free-log-dir                       broker; limit_bytes, or what the folder holds now
     corrupt, restore                                 broker, partition = "orders-0"; segment = "last" | "oldest"
     stop-consumer, start-consumer                    group, member; a new member, too, of the ZooKeeper groups "reports"
-                                                     (kdrill's consumers) and "legacy" (those of Kafka 0.8.2.2)
+                                                     (kdrill's consumers) and "legacy" (those of Kafka 0.8.2.2);
+                                                     in KRaft mode "reports" is another group of consumers like those
+                                                     of "billing", r1 and r2
     set-rate                                         rate, in records a second
     undo, undo-all                                   number of the fault, or the last one
 
@@ -51,7 +56,8 @@ What can be expected (`expect`), each `within_s` (30 if not said):
     offline             `partition` has no leader
     leader              `partition` is led by `broker`; `moved = true`: by another one than before the last fault
     flowing             the load's records are acknowledged again
-    all-rebalanced      all members of `group` that hear of changes stopped and claimed anew since the last fault
+    all-rebalanced      all members of `group` (this and the next three: a ZooKeeper group) that hear of changes stopped
+                        and claimed anew since the last fault
     owned-twice         two members of `group` read one partition
     owned-once          no partition of `group` is read by two, each is owned, and nobody has given up
     gave-up             a member of `group` has used up the tries of its rebalance
@@ -60,7 +66,8 @@ What can be expected (`expect`), each `within_s` (30 if not said):
     none-lost           every acknowledged record is in the log, once and in order; the load stops for good
     some-lost           at least one acknowledged record is lost; the load stops for good
 
-These come with kdrill and are played by their names, as --scenario split-brain:
+These come with kdrill and are played by their names, as --scenario split-brain. The last one is played in both modes,
+the others with ZooKeeper:
 
     herd-effect        every change makes all members of a ZooKeeper group stop and claim anew
     split-brain        a member that cannot hear of the end of its session reads what is another's
@@ -79,8 +86,10 @@ from typing import Any, Literal, cast
 import msgspec
 
 from model.cluster.whole_file import read_text
+from model.sandbox import faults
 from model.sandbox.faults import Deed
-from model.sandbox.messages import AuditReport, SandboxOptions
+from model.sandbox.messages import AuditReport
+from model.sandbox.options import Mode, SandboxOptions
 from model.sandbox.processes import SandboxError
 
 WITHIN_S = 30.0
@@ -128,7 +137,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 OPTIONS: Mapping[str, Any] = {
-    "brokers": int, "racks": int, "zookeepers": Literal[1, 3], "topics": int, "partitions": int,
+    "mode": Mode, "brokers": int, "racks": int, "zookeepers": Literal[1, 3], "controllers": Literal[1, 3, 5],
+    "topics": int, "partitions": int,
     "load": bool, "rate": float, "old_consumers": int, "set": dict[str, str],
 }  # fmt: skip
 """What `[sandbox]` may say."""
@@ -175,6 +185,31 @@ def parse_scenario(text: str) -> SandboxScenario:
         sandbox=file.sandbox,
         steps=tuple(_step(number, values) for number, values in enumerate(file.steps, 1)),
     )
+
+
+def check_mode(scenario: SandboxScenario, mode: Mode) -> None:
+    """Raises SandboxError for a step that means nothing in this mode: one line that names it."""
+    if mode == "kraft":
+        for number, step in enumerate(scenario.steps, 1):
+            if word := _of_zookeeper(step.what):
+                raise SandboxError(
+                    f"{scenario.name!r} is for ZooKeeper alone: step {number}, {word}, means nothing in KRaft mode"
+                )
+
+
+def _of_zookeeper(what: Deed | Expectation) -> str:
+    """What a step needs ZooKeeper for; empty where it needs none."""
+    match what:
+        case Expectation(expect=expect, group=group):
+            return expect if group else ""
+        case faults.ExpireSession() | faults.KillZooKeeper() | faults.StartZooKeeper():
+            return str(msgspec.to_builtins(what)["do"])
+        case faults.KillController(step) if step:
+            return f"kill-controller at {step}"
+        case faults.CutLink(between) | faults.SlowLink(between) | faults.HealLink(between):
+            return next((f"the link of {place}" for place in between if place == "zookeeper" or "/" in place), "")
+        case _:
+            return ""
 
 
 def _finite(text: str) -> float:
@@ -252,6 +287,6 @@ def session_text(options: SandboxOptions, history: Sequence[tuple[int, Deed]], r
 
 def _option_table(options: SandboxOptions) -> dict[str, Any]:
     defaults = SandboxOptions()
-    names = ("brokers", "racks", "zookeepers", "topics", "partitions", "load", "rate", "old_consumers")
+    names = [name for name in OPTIONS if name != "set"]
     table = {name: getattr(options, name) for name in names if getattr(options, name) != getattr(defaults, name)}
     return {**table, **({"set": dict(options.settings)} if options.settings else {})}

@@ -1,7 +1,6 @@
 """A scenario played on a sandbox that serves: step by step, what is done, what is expected and what came of each.
 
-What is expected is looked up in the cluster's newest image, which comes through the same ZooKeeper source as a live
-cluster's.
+What is expected is looked up in the cluster's newest image, which comes through the same source as a live cluster's.
 """
 
 import asyncio
@@ -16,11 +15,13 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.consumers.ownership import group_counts
 from model.sandbox.faults import Deed
-from model.sandbox.messages import AuditReport, Done, EventFeed, GroupView, LoadView, SandboxState
+from model.sandbox.messages import AuditReport, Done, EventFeed, GroupView, LoadView, SandboxReady, SandboxState
+from model.sandbox.options import node_in_words
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, SandboxOutcome, SandboxScenario, ScenarioStep, ScenarioStepOutcome
-from model.sources.addresses import parse_zookeeper_address
+from model.sources.addresses import parse_controllers_address, parse_zookeeper_address
 from model.sources.feed import Feed, Moment
+from model.sources.source import Source
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
 NOBODY = -1
@@ -28,7 +29,7 @@ MOST_NAMED = 3
 
 
 class SeenCluster(msgspec.Struct, frozen=True):
-    """The cluster as ZooKeeper has it, and the brokers whose processes run: ZooKeeper misses the dead after a while."""
+    """The cluster as who has its metadata tells it, and the nodes whose processes run: the dead are missed later."""
 
     image: ClusterImage
     running: frozenset[int]
@@ -85,9 +86,9 @@ def _controller(expectation: Expectation, seen: SeenCluster, before: BeforeFault
     if controller not in seen.running:
         return "there is no controller that runs"
     if expectation.moved and controller == before.controller:
-        return f"broker {controller} is the controller still"
+        return f"{node_in_words(str(controller))} is the controller still"
     if expectation.broker not in (None, controller):
-        return f"broker {controller} is the controller"
+        return f"{node_in_words(str(controller))} is the controller"
     return ""
 
 
@@ -165,9 +166,8 @@ FIRST_IMAGE_TIMEOUT_S = 60.0
 class WatchedCluster:
     """Within an `async with` block."""
 
-    def __init__(self, zookeeper: str) -> None:
-        """`zookeeper` is a connect string with its chroot."""
-        self._source = ZooKeeperSource(parse_zookeeper_address(f"zk://{zookeeper}"))
+    def __init__(self, ready: SandboxReady) -> None:
+        self._source = _source_of(ready)
         self._loaded = asyncio.Event()
         self._image: ClusterImage | None = None
 
@@ -186,7 +186,7 @@ class WatchedCluster:
         try:
             await asyncio.wait_for(self._loaded.wait(), FIRST_IMAGE_TIMEOUT_S)
         except TimeoutError:
-            raise SandboxError("the cluster's ZooKeeper could not be read") from None
+            raise SandboxError(f"the cluster could not be read at {self._source.name}") from None
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -198,9 +198,18 @@ class WatchedCluster:
             self._loaded.set()
 
 
+def _source_of(ready: SandboxReady) -> Source:
+    """As a live cluster of either mode is followed."""
+    if ready.zookeeper:
+        return ZooKeeperSource(parse_zookeeper_address(ready.source))
+    from model.sources.quorum.quorum_source import QuorumSource  # noqa: PLC0415 - takes Kafka's protocol
+
+    return QuorumSource(parse_controllers_address(ready.source), ready.bootstrap)
+
+
 LOOK_EVERY_S = 0.05
 HOLDS_S = 1.0
-"""So long all replicas are to be in sync: ISRs are seen in ZooKeeper, a moment after their leaders tell of them."""
+"""So long all replicas are to be in sync: ISRs are seen in the metadata, a moment after their leaders tell of them."""
 
 
 class ScenarioTarget(Protocol):
@@ -311,7 +320,7 @@ class ScenarioRun:
             running = frozenset(
                 int(each.name.rpartition(" ")[2])
                 for each in self._target.state.processes
-                if each.kind == "broker" and each.status == "running"
+                if each.kind in ("broker", "controller") and each.status == "running"
             )
             return unmet(expectation, SeenCluster(self._cluster.image, running), self._before)
 
@@ -342,7 +351,7 @@ class ScenarioRun:
         return "" if report.lost else str(report)
 
 
-async def run_scenario(scenario: SandboxScenario, target: ScenarioTarget, zookeeper: str) -> SandboxOutcome:
+async def run_scenario(scenario: SandboxScenario, target: ScenarioTarget, ready: SandboxReady) -> SandboxOutcome:
     """Play it on a cluster that serves. Raises SandboxError: the cluster can't be watched."""
-    async with WatchedCluster(zookeeper) as cluster:
+    async with WatchedCluster(ready) as cluster:
         return await ScenarioRun(scenario, target, cluster).play()

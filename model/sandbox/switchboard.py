@@ -1,9 +1,11 @@
 """All links of a sandbox and the proxies they pass: where everybody is reached, and what can be cut, slowed, healed.
 
-A place is a broker's id as text, `zookeeper` or `clients`. A link joins a broker and any other place, both ways. Who
-opened a connection between brokers is known by the client id of its first request. A broker here says `broker-N-…`. A
-Java broker says `broker-N-fetcher-M` where it fetches (ReplicaFetcherManager, 3.9) and only `N` where it is the
-controller or asks it (ControllerChannelManager, NodeToControllerChannelManager).
+A place is the id of a broker or controller as text, `zookeeper`, `controllers` or `clients`. A link joins a broker and
+any other place, both ways, or a controller and others of its kind. Who opened a connection between brokers, or to a
+controller, is known by the client id of its first request. A broker here says `broker-N-…`, a controller
+`kdrill-voter-N`. A Java broker says `broker-N-fetcher-M` where it fetches (ReplicaFetcherManager, 3.9) and only `N`
+where it is the controller or asks it (ControllerChannelManager, NodeToControllerChannelManager), a Java controller
+`raft-client-N` (KafkaRaftManager).
 
 A ZooKeeper session of somebody else can be ended, as its expiry does: it belongs to whoever knows its id and
 password. Both are in the server's first answer, which a proxy has seen (ConnectResponse and ClientCnxn, ZooKeeper 3.4
@@ -19,18 +21,20 @@ from itertools import combinations
 import msgspec
 
 from model.hosts.kafka_client import address_of
-from model.sandbox.link_proxy import Pick, Proxy, Valve
+from model.sandbox.faults import CLIENTS, CONTROLLERS, ZOOKEEPER
+from model.sandbox.link_proxy import Pick, Proxy, Valve, ValvesInTurn
 from model.sandbox.messages import LinkView
+from model.sandbox.options import node_in_words
 from model.sandbox.processes import SandboxError
 
 _REQUEST_START = struct.Struct(">ihhih")
 """Size, api key, version, correlation id, and the client id's length: the same in every header but ControlledShutdown
 v0, which no broker of ours or of the last ten years sends."""
-_SOURCE = re.compile(rb"(?:broker-)?(\d{1,10})(?:-|$)")
+_SOURCE = re.compile(rb"(?:broker-|kdrill-voter-|raft-client-)?(\d{1,10})(?:-|$)")
 
 
-def source_broker(received: bytes) -> str | None:
-    """The broker's id; empty where a request does not come from a broker; None while more bytes are needed."""
+def source_node(received: bytes) -> str | None:
+    """A broker's or controller's id; empty where a request comes from neither; None while more bytes are needed."""
     if len(received) < _REQUEST_START.size:
         return None
     length = _REQUEST_START.unpack_from(received)[-1]
@@ -43,19 +47,19 @@ def source_broker(received: bytes) -> str | None:
     return found[1].decode() if found else ""
 
 
-ZOOKEEPER = "zookeeper"
-CLIENTS = "clients"
-
 Link = tuple[str, str]
-"""In normal form: the lower broker first, a broker before what is none."""
+"""In normal form: the lower node first, a node before what is none."""
 
 
-def links_of(brokers: Iterable[int]) -> Iterator[Link]:
-    """Every link among these brokers, which ascend, and around them."""
-    names = [str(broker) for broker in brokers]
-    yield from ((name, ZOOKEEPER) for name in names)
+def links_of(brokers: Iterable[int], controllers: Iterable[int] = ()) -> Iterator[Link]:
+    """Every link among these brokers, which ascend, and around them; without controllers ZooKeeper is above them."""
+    names, voters = [[str(node) for node in nodes] for nodes in (brokers, controllers)]
+    yield from ((name, CONTROLLERS if voters else ZOOKEEPER) for name in names)
     yield from ((name, CLIENTS) for name in names)
     yield from combinations(names, 2)
+    if len(voters) > 1:
+        yield from ((name, CONTROLLERS) for name in voters)
+    yield from combinations(voters, 2)
 
 
 def link_between(between: tuple[str, str], known: Iterable[Link]) -> Link:
@@ -65,19 +69,21 @@ def link_between(between: tuple[str, str], known: Iterable[Link]) -> Link:
     for link in ((places[0], places[1]), (places[1], places[0])):
         if link in links:
             return link
-    brokers = sorted((place for place, other in links if other == ZOOKEEPER), key=int)
+    above = next(other for _, other in links if other in (ZOOKEEPER, CONTROLLERS))
+    brokers = sorted((place for place, other in links if other == CLIENTS), key=int)
     raise SandboxError(
         f"no link between {between[0]!r} and {between[1]!r}: name a broker ({', '.join(brokers)}) and another one, "
-        f"or {ZOOKEEPER}, or {CLIENTS}"
+        f"or {above}, or {CLIENTS}" + ("; or two controllers" if above == CONTROLLERS else "")
     )
 
 
 def in_words(link: Link) -> str:
     """`between broker 1 and broker 2`, `between broker 1 and ZooKeeper`."""
-    return " and ".join(f"broker {place}" if place.isdigit() else _WORDS.get(place, place) for place in link)
+    place, other = (node_in_words(place) if place.isdigit() else _WORDS.get(place, place) for place in link)
+    return f"{place} and {'the other ' if place.startswith('controller') and link[1] == CONTROLLERS else ''}{other}"
 
 
-_WORDS = {ZOOKEEPER: "ZooKeeper", CLIENTS: "its clients"}
+_WORDS = {ZOOKEEPER: "ZooKeeper", CONTROLLERS: "controllers", CLIENTS: "its clients"}
 
 
 _RESPONSE = struct.Struct(">iiiqi16s")
@@ -142,11 +148,18 @@ ONE_LISTENER = "PLAINTEXT"
 class Switchboard:
     """From `start` to `close`, in one event loop."""
 
-    def __init__(self, brokers: Iterable[int], zookeepers: int, *, has_one_listener: bool = False) -> None:
-        self._brokers = tuple(brokers)
+    def __init__(
+        self,
+        brokers: Iterable[int],
+        zookeepers: int,
+        controllers: Iterable[int] = (),
+        *,
+        has_one_listener: bool = False,
+    ) -> None:
+        self._brokers, voters = tuple(brokers), tuple(controllers)
         self.listeners = (ONE_LISTENER,) if has_one_listener else (CLIENT, REPLICATION)
         """Of each broker; clients use the first one, brokers the last one."""
-        self._valves: Mapping[Link, Valve] = {link: Valve() for link in links_of(self._brokers)}
+        self._valves: Mapping[Link, Valve] = {link: Valve() for link in links_of(self._brokers, voters)}
         self._open = Valve()
         """For whoever is not one of these brokers: never shut."""
         self._listeners = {
@@ -159,11 +172,18 @@ class Switchboard:
             for broker in self._brokers
             for server in range(1, zookeepers + 1)
         }
+        self._controllers = {controller: Proxy(self._pick_for_controller(controller)) for controller in voters}
+        self._between = {
+            frozenset(pair): ValvesInTurn(self._valves[pair], *(self._valves[each, CONTROLLERS] for each in pair))
+            for pair in combinations(map(str, voters), 2)
+        }
 
-    async def start(self, first_port: int | None = None) -> None:
+    async def start(self, first_port: int | None = None, first_controller_port: int | None = None) -> None:
         """Open every proxy; clients reach the first broker by `first_port`, the next by the next. Raises OSError."""
         for place, broker in enumerate(self._brokers):
             await self.for_clients(broker).start(first_port + place if first_port else 0)
+        for place, proxy in enumerate(self._controllers.values()):
+            await proxy.start(first_controller_port + place if first_controller_port else 0)
         for proxy in self._all():
             if not proxy.port:
                 await proxy.start()
@@ -182,10 +202,17 @@ class Switchboard:
         """What a broker reaches a ZooKeeper server by."""
         return self._zookeepers[broker, server]
 
-    def broker_is_gone(self, broker: int) -> None:
-        """Nobody listens behind its listeners any more."""
-        for listener in self.listeners:
-            self.listener(broker, listener).lead_nowhere()
+    def controller(self, controller: int) -> Proxy:
+        """What everybody reaches a controller by."""
+        return self._controllers[controller]
+
+    def is_gone(self, node: int) -> None:
+        """Nobody listens behind the listeners of this broker or controller any more."""
+        if node in self._controllers:
+            self.controller(node).lead_nowhere()
+        else:
+            for listener in self.listeners:
+                self.listener(node, listener).lead_nowhere()
 
     def zookeeper_at(self, server: int, host: str, port: int) -> None:
         """Where a ZooKeeper server listens."""
@@ -228,7 +255,7 @@ class Switchboard:
         stranger = self._valves[str(broker), CLIENTS] if listener == ONE_LISTENER else self._open
 
         def by_source(received: bytes) -> Valve | None:
-            source = source_broker(received)
+            source = source_node(received)
             if source is None:
                 return None
             target = str(broker)
@@ -236,8 +263,18 @@ class Switchboard:
 
         return by_source
 
+    def _pick_for_controller(self, controller: int) -> Pick:
+        def by_source(received: bytes) -> Valve | None:
+            source = source_node(received)
+            if source is None:
+                return None
+            between = self._between.get(frozenset((source, str(controller))))
+            return between or self._valves.get((source, CONTROLLERS), self._open)
+
+        return by_source
+
     def _all(self) -> list[Proxy]:
-        return [*self._listeners.values(), *self._zookeepers.values()]
+        return [*self._listeners.values(), *self._zookeepers.values(), *self._controllers.values()]
 
 
 class ZooKeeperLink:

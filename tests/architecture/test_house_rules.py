@@ -92,7 +92,7 @@ def test_imports_within_the_house_are_absolute() -> None:
 READ_WHOLE = {
     "model/cluster/whole_file.py": "reads what users name, within bounds",
     "model/hosts/live_broker/replicas/log_dirs.py": "a number that the sandbox wrote",
-    "model/sandbox/broker_process.py": "logs of its own processes",
+    "model/sandbox/server_process.py": "logs of its own processes",
     "model/sandbox/java.py": "the release file of Java",
     "model/sandbox/load/members.py": "logs of its own processes",
     "model/sandbox/processes.py": "/proc",

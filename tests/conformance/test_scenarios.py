@@ -18,7 +18,7 @@ from platformdirs import user_cache_path
 from model.sandbox.java import fetched_jars
 from model.sandbox.load.load import OLD_GROUP
 from model.sandbox.load.members import OLD_KAFKA
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import SHIPPED, read_scenario
 from tests.architecture.source_tree import ROOT

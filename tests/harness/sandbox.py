@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from model.sandbox import faults
 from model.sandbox.broker_process import LIVE_BROKER
 from model.sandbox.control.sandbox import RunningSandbox
-from model.sandbox.messages import OnEvent, SandboxOptions
+from model.sandbox.messages import OnEvent
+from model.sandbox.options import SandboxOptions
 from model.sandbox.scenario import Expectation, SandboxScenario, ScenarioStep
 from tests.harness.command import running
 
@@ -52,7 +53,7 @@ def ready_line(process: subprocess.Popen[str]) -> dict[str, Any]:
     assert line, process.stderr and process.stderr.read()
     ready = json.loads(line)
     assert ready["format"] == "kdrill.sandbox/1"
-    assert ready["zookeeper"].endswith("/kafka")
+    assert ready["zookeeper"].endswith("/kafka") != bool(ready["controllers"])
     return ready
 
 

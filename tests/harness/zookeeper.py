@@ -15,7 +15,7 @@ from kazoo.exceptions import NoNodeError
 
 from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.java import zookeeper_jars
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from model.sandbox.sandbox_folder import SandboxFolder
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.authority import PASSWORD, Authority

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from model.hosts.kafka_client import address_of
 from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from model.sandbox.switchboard import CLIENT
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status
 from tests.conformance.kafka.api_counter import ApiCounter

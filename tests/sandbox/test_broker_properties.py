@@ -4,23 +4,32 @@ import pytest
 
 from model.broker.settings.server_properties import read_server_properties
 from model.sandbox.broker_process import broker_properties, properties_text
-from model.sandbox.messages import SandboxOptions
-from model.sandbox.sandbox_cluster import first_topics
+from model.sandbox.first_topics import first_topics
+from model.sandbox.options import SandboxOptions
 
 ADVERTISED = {"CLIENT": "127.0.0.1:40001", "REPLICATION": "127.0.0.1:40002"}
 
+ZOOKEEPER = {"broker.id": "2", "zookeeper.connect": "127.0.0.1:40000/kafka", "zookeeper.session.timeout.ms": "6000"}
+KRAFT = {
+    "process.roles": "broker",
+    "node.id": "2",
+    "controller.quorum.bootstrap.servers": "127.0.0.1:40101,127.0.0.1:40102",
+    "broker.heartbeat.interval.ms": "1000",
+    "broker.session.timeout.ms": "6000",
+}
+
 
 def properties(options: SandboxOptions, broker: int = 2) -> dict[str, str]:
-    told = broker_properties(
-        options, broker, folder="/lab/broker-2", zookeeper="127.0.0.1:40000/kafka", advertised=ADVERTISED
-    )
-    return dict(told)
+    metadata = KRAFT if options.is_kraft else ZOOKEEPER
+    return dict(broker_properties(options, broker, folder="/lab/broker-2", metadata=metadata, advertised=ADVERTISED))
 
 
-def test_a_broker_understands_all_of_it():
-    read = read_server_properties(properties_text(properties(SandboxOptions())), "server.properties")
+@pytest.mark.parametrize("options", [SandboxOptions(), SandboxOptions(mode="kraft")])
+def test_a_broker_understands_all_of_it(options: SandboxOptions):
+    read = read_server_properties(properties_text(properties(options)), "server.properties")
     assert not read.refusals
-    assert not read.remarks
+    told_to_forecasts = "broker.session.timeout.ms has no effect here"  # controllers obey it
+    assert [each.partition(": ")[2] for each in read.remarks] == [told_to_forecasts] * options.is_kraft
 
 
 def test_brokers_listen_where_they_like_and_tell_the_proxies():

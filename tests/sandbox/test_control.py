@@ -11,7 +11,8 @@ from model.hosts import child_process
 from model.hosts.child_process import QuestionAnswered, QuestionAsked, frame, raw, read_message
 from model.sandbox import faults
 from model.sandbox.control.client import CONTROL, SandboxClient
-from model.sandbox.messages import ControlNews, SandboxEvent, SandboxOptions, SandboxReady
+from model.sandbox.messages import ControlNews, SandboxEvent, SandboxReady
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 
 

@@ -19,7 +19,8 @@ from kio.schema.errors import ErrorCode
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import API_VERSIONS_KEY, name_of, shapes
 from model.hosts.wire.names import ApiKey, UnavailableError
-from model.sandbox.messages import SandboxEvent, SandboxOptions
+from model.sandbox.messages import SandboxEvent
+from model.sandbox.options import SandboxOptions
 from tests.architecture.source_tree import ROOT
 from tests.conformance.random_requests import Requests
 from tests.harness.sandbox import started_sandbox

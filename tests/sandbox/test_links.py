@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from model.sandbox.link_proxy import ProxiedConnection, Proxy, Valve
+from model.sandbox.link_proxy import ProxiedConnection, Proxy, Valve, ValvesInTurn
 from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
 from tests.harness.waiting import eventually_async
 
@@ -200,6 +200,51 @@ async def test_a_link_between_brokers_is_known_by_the_first_request(echo: int):
         writer.close()
     assert [view.between for view in links.views() if view.status != "open"] == [("1", "3")]
     await links.close()
+
+
+async def test_a_controller_is_cut_off_from_others_of_its_kind_and_from_nobody_else(echo: int):
+    links = Switchboard([1], 0, [101, 102, 103])
+    await links.start()
+    to_first = links.controller(101)
+    to_first.lead_to("127.0.0.1", echo)
+
+    async def passes(client_id: str) -> bool:
+        reader, writer = await connect(to_first)
+        request = first_request(client_id)
+        writer.write(request)
+        try:
+            return await asyncio.wait_for(reader.readexactly(len(request)), SOON_S) == request
+        except (ConnectionResetError, asyncio.IncompleteReadError):
+            return False
+        finally:
+            writer.close()
+
+    voters, others = ("kdrill-voter-102", "kdrill-voter-103"), ("broker-1-metadata", "kdrill")
+    for cut, stopped in (
+        (("101", "controllers"), set(voters)),
+        (("102", "controllers"), {voters[0]}),
+        (("101", "103"), {voters[1]}),
+        (("1", "controllers"), {others[0]}),
+    ):
+        links.valve(cut)[1].cut()
+        assert {each for each in (*voters, *others) if not await passes(each)} == stopped
+        links.valve(cut)[1].heal()
+    assert [each for each in (*voters, *others) if not await passes(each)] == []
+    await links.close()
+
+
+async def test_what_passes_several_valves_is_as_slow_as_all_and_open_once_all_are() -> None:
+    first, second = Valve(), Valve()
+    both = ValvesInTurn(first, second)
+    first.slow(0.25)
+    second.slow(0.5)
+    assert (both.is_cut, both.delay_s) == (False, 0.75)
+    first.cut()
+    second.cut()
+    first.heal()
+    assert both.is_cut
+    second.heal()
+    assert (both.is_cut, both.delay_s) == (False, 0.0)
 
 
 async def test_an_aborted_passage_is_forgotten_by_its_valve(proxy: Proxy, valve: Valve):

@@ -26,6 +26,26 @@ from tui.cli import main
         (("--set", "x"), "kdrill: --set 'x': write KEY=VALUE; see kdrill sandbox --help\n"),
         (("--scenario", "nowhere.toml"), "kdrill: nowhere.toml: No such file or directory\n"),
         (("--dir", "/dev/null/lab"), "kdrill: can't use /dev/null/lab: Not a directory. Choose a folder you may"),
+        (
+            ("--mode", "kraft", "--zookeepers", "3"),
+            "kdrill: --zookeepers means nothing in KRaft mode: the controllers have the metadata: --controllers\n",
+        ),
+        (
+            ("--mode", "kraft", "--load", "--old-consumers", "2"),
+            "kdrill: --old-consumers means nothing in KRaft mode: consumers of Kafka 0.8 find each other in ",
+        ),
+        (
+            ("--controllers", "5"),
+            "kdrill: --controllers means nothing in ZooKeeper mode: a broker is the controller: --zookeepers\n",
+        ),
+        (
+            ("--mode", "kraft", "--set", "inter.broker.protocol.version=2.3"),
+            "kdrill: inter.broker.protocol.version means nothing in KRaft mode: ",
+        ),
+        (
+            ("--mode", "kraft", "--scenario", "split-brain"),
+            "kdrill: 'two members read one partition' is for ZooKeeper alone: step 1, owned-once, ",
+        ),
         ((), "kdrill: no working Java at /bin/false (KDRILL_JAVA). Install Java 17 or newer"),
     ],
 )

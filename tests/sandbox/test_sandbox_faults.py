@@ -14,7 +14,8 @@ from confluent_kafka.admin import AdminClient
 
 from model.sandbox import faults
 from model.sandbox.control.sandbox import RunningSandbox
-from model.sandbox.messages import ProcessView, SandboxEvent, SandboxOptions
+from model.sandbox.messages import ProcessView, SandboxEvent
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, parse_scenario
 from tests.harness.sandbox import play, started_sandbox

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
-from model.sandbox.sandbox_folder import SandboxFolder
+from model.sandbox.sandbox_folder import SandboxFolder, mode_in
 
 
 @pytest.fixture
@@ -57,9 +57,28 @@ def test_a_folder_in_use(kept: SandboxOptions):
 def test_a_folder_of_another_shape(kept: SandboxOptions):
     SandboxFolder(kept).close()
     assert refused(msgspec.structs.replace(kept, brokers=5)) == (
-        f"{kept.folder} holds another sandbox. Use it with --brokers 3 --racks 3 --zookeepers 1, "
+        f"{kept.folder} holds another sandbox. Use it with --mode zookeeper --brokers 3 --racks 3 --zookeepers 1, "
         "or choose another folder."
     )
+    SandboxFolder(kept).close()
+
+
+def test_a_folder_is_of_one_mode_and_says_which(tmp_path: Path):
+    kraft = SandboxOptions(mode="kraft", controllers=5, folder=str(tmp_path / "lab"), keep=True)
+    assert mode_in(tmp_path / "lab") is None
+    SandboxFolder(kraft).close()
+    assert mode_in(tmp_path / "lab") == "kraft"
+    assert refused(msgspec.structs.replace(kraft, mode="zookeeper")) == (
+        f"{kraft.folder} holds another sandbox. Use it with --mode kraft --brokers 3 --racks 3 --controllers 5, "
+        "or choose another folder."
+    )
+    SandboxFolder(kraft).close()
+
+
+def test_a_folder_from_before_there_were_modes_is_one_of_zookeeper(kept: SandboxOptions):
+    SandboxFolder(kept).close()
+    file = Path(kept.folder or "", "sandbox.json")
+    file.write_text('{"format":"kdrill.sandbox-folder/1","brokers":3,"racks":3,"zookeepers":1}')
     SandboxFolder(kept).close()
 
 

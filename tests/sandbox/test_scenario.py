@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from model.sandbox import faults
 from model.sandbox import scenario as scenarios
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import (
     Expectation,
     SandboxScenario,
     ScenarioStep,
+    check_mode,
     parse_scenario,
     read_scenario,
     scenario_text,
@@ -49,7 +50,7 @@ def test_every_deed_and_every_expectation_is_documented():
         ('[[steps]]\nat_s = "inf"\nexpect = "led"', "step 1: Expected `float`, got `str`"),
         ('nmae = "x"', "this is no scenario: Object contains unknown field `nmae`"),
         ("", r"there are no \[\[steps\]\]"),
-        ("[sandbox]\nbrookers = 3", r"\[sandbox\] has 'brookers'; it may have brokers, "),
+        ("[sandbox]\nbrookers = 3", r"\[sandbox\] has 'brookers'; it may have mode, brokers, "),
         ('[sandbox]\nbrokers = "3"', r"\[sandbox\] brokers: Expected `int`, got `str`"),
         ("[[steps]]\nat_s = 1", "step 1 needs either do or expect"),
         ('[[steps]]\ndo = "kill"\nbroker = 1\n[[steps]]\ndo = "kil"', "step 2: Invalid value 'kil'"),
@@ -72,6 +73,36 @@ def test_a_file_that_is_not_there(tmp_path: Path):
         read_scenario(tmp_path / "nowhere.toml")
 
 
+@pytest.mark.parametrize("name", ["herd-effect", "split-brain", "failed-rebalance"])
+def test_what_is_for_zookeeper_alone_says_so_in_one_line(name: str):
+    scenario = read_scenario(Path(name))
+    check_mode(scenario, "zookeeper")
+    with pytest.raises(SandboxError, match=r"^'.*' is for ZooKeeper alone: step \d+, [\w-]+, means nothing in KRaft"):
+        check_mode(scenario, "kraft")
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        faults.ExpireSession(1),
+        faults.KillZooKeeper(1),
+        faults.StartZooKeeper(1),
+        faults.KillController("loaded"),
+        faults.CutLink(("1", "zookeeper")),
+        faults.SlowLink(("reports/z1", "zookeeper"), 5),
+    ],
+)
+def test_no_deed_to_zookeeper_is_begun_in_kraft_mode(deed: faults.Deed):
+    with pytest.raises(SandboxError, match="step 1, "):
+        check_mode(SandboxScenario(steps=(ScenarioStep(0, deed),)), "kraft")
+
+
+def test_what_both_modes_know_is_played_in_both():
+    check_mode(read_scenario(Path("isr-by-time")), "kraft")
+    deeds = [faults.Kill("controller"), faults.KillController(), faults.CutLink(("101", "controllers"))]
+    check_mode(SandboxScenario(steps=tuple(ScenarioStep(0, deed) for deed in deeds)), "kraft")
+
+
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 BROKERS = st.integers(1, 5) | st.sampled_from(["controller", "leader of a-0"])
 DEEDS = st.one_of(
@@ -91,6 +122,11 @@ STEPS = st.builds(ScenarioStep, st.floats(0, 1000), DEEDS | EXPECTATIONS)
 def test_what_is_written_reads_back_the_same(name: str, steps: list[ScenarioStep], lines: dict[str, str]):
     scenario = SandboxScenario(name=name, sandbox={"brokers": 3, "set": lines}, steps=tuple(steps))
     assert parse_scenario(scenario_text(scenario)) == scenario
+
+
+def test_a_session_in_kraft_mode_is_saved_as_one():
+    saved = parse_scenario(session_text(SandboxOptions(mode="kraft", controllers=5), [], ready_ms=0))
+    assert saved.sandbox == {"mode": "kraft", "controllers": 5}
 
 
 def test_a_session_is_saved_with_what_one_hopes_for():

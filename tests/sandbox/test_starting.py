@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.broker_process import started
-from model.sandbox.messages import EventFeed, SandboxOptions
+from model.sandbox.messages import EventFeed
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
+from model.sandbox.server_process import started
 from tests.harness.waiting import eventually_async
 
 

@@ -9,7 +9,8 @@ import msgspec
 
 from model.sandbox import faults
 from model.sandbox.control.sandbox import RunningSandbox
-from model.sandbox.messages import AuditReport, SandboxOptions
+from model.sandbox.messages import AuditReport
+from model.sandbox.options import Mode, SandboxOptions
 from model.sandbox.scenario import Expectation, SandboxOutcome, SandboxScenario, ScenarioStep
 from tests.harness.sandbox import play, started_sandbox
 from tests.progress import Tell
@@ -29,10 +30,10 @@ class RunResult(msgspec.Struct, frozen=True):
     report: AuditReport
 
 
-def options(*, unclean: bool = False, rate: float = 100.0) -> SandboxOptions:
+def options(*, mode: Mode = "zookeeper", unclean: bool = False, rate: float = 100.0) -> SandboxOptions:
     """Three brokers and a topic of which every broker has every partition."""
     settings = QUICK | (UNSAFE if unclean else SAFE)
-    return SandboxOptions(topics=1, partitions=6, load=True, rate=rate, settings=settings)
+    return SandboxOptions(mode=mode, topics=1, partitions=6, load=True, rate=rate, settings=settings)
 
 
 def random_round(dice: random.Random) -> list[faults.Deed]:
@@ -58,15 +59,41 @@ def random_round(dice: random.Random) -> list[faults.Deed]:
     return [first, dice.choice(more)]
 
 
-async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
+def random_kraft_round(dice: random.Random) -> list[faults.Deed]:
+    """The same in KRaft mode: a fault of a broker, of a controller, or one of each."""
+    broker, other = dice.sample(("1", "2", "3"), 2)
+    controller = dice.choice((101, 102, 103))
+    of_brokers: list[faults.Deed] = [
+        faults.Kill(int(broker)),
+        faults.Terminate(int(broker)),
+        faults.Pause(int(broker)),
+        faults.CutLink((broker, other)),
+        faults.CutLink((broker, "controllers")),
+        faults.CutLink((broker, "clients")),
+        faults.SlowLink((broker, "controllers"), 200),
+    ]
+    of_controllers: list[faults.Deed] = [
+        faults.Kill("controller"),
+        faults.Kill(controller),
+        faults.Terminate("controller"),
+        faults.Pause("controller"),
+        faults.Pause(controller),
+        faults.CutLink(("controller", "controllers")),
+        faults.CutLink((str(controller), "controllers")),
+    ]
+    which = dice.choice(((of_brokers,), (of_controllers,), (of_brokers, of_controllers), (of_controllers, of_brokers)))
+    return [dice.choice(deeds) for deeds in which]
+
+
+async def play_rounds(rounds: int, seed: int, tell: Tell, mode: Mode = "zookeeper") -> RunResult:
     """Play so many; after each everything is repaired, and every replica has to come back in sync."""
-    dice = random.Random(seed)
-    async with started_sandbox(options(), lambda event: tell(f"{event.kind}: {event.text}")) as sandbox:
+    dice, draw = random.Random(seed), random_kraft_round if mode == "kraft" else random_round
+    async with started_sandbox(options(mode=mode), lambda event: tell(f"{event.kind}: {event.text}")) as sandbox:
         told: list[str] = []
         steps = [ScenarioStep(0, Expectation(expect="flowing", within_s=120))]
         outcome = await sandbox.play(SandboxScenario(steps=tuple(steps)))
         for number in range(1, rounds + 1):
-            deeds = random_round(dice)
+            deeds = draw(dice)
             told.append(", ".join(map(str, deeds)))
             tell(f"round {number} of {rounds}: {told[-1]}")
             outcome = await sandbox.play(_round(deeds, dice.uniform(0.5, 8.0)))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.sandbox import faults
-from tests.sandbox_rounds.rounds import lose_records, play_rounds, random_round
+from tests.sandbox_rounds.rounds import lose_records, play_rounds, random_kraft_round, random_round
 
 
 @given(st.integers(0, 2**32))
@@ -16,6 +16,19 @@ def test_a_round_hits_different_places(seed: int):
     brokers = [str(deed.broker) for deed in deeds if isinstance(deed, faults.Kill | faults.Pause | faults.Terminate)]
     assert len(set(brokers)) == len(brokers)
     assert random_round(random.Random(seed)) == deeds
+
+
+@given(st.integers(0, 2**32))
+def test_a_round_in_kraft_mode_leaves_a_majority_and_two_brokers(seed: int):
+    deeds = random_kraft_round(random.Random(seed))
+    assert 1 <= len(deeds) <= 2
+    places = [
+        str(deed.broker if isinstance(deed, faults.Kill | faults.Pause | faults.Terminate) else deed.between[0])
+        for deed in deeds
+        if isinstance(deed, faults.Kill | faults.Pause | faults.Terminate | faults.CutLink | faults.SlowLink)
+    ]
+    assert len(places) == len(deeds)
+    assert len({place in ("1", "2", "3") for place in places}) == len(places)
 
 
 async def test_random_faults_lose_no_acknowledged_record():

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from model.sandbox.demo.demo import DemoSandbox, DemoSource
 from model.sandbox.demo.script import LARGE, Script
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tests.harness.near_link import NearLink
 from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif

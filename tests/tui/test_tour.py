@@ -27,6 +27,12 @@ FETCHING = msgspec.structs.replace(MOVED, brokers_up=3, brokers_down=0, under_re
 MENDED = msgspec.structs.replace(FETCHING, under_replicated=0)
 
 
+KRAFT = msgspec.structs.replace(WHOLE, generation="kraft", controller=102)
+VOTING = msgspec.structs.replace(KRAFT, controller=None)
+ELECTED = msgspec.structs.replace(KRAFT, controller=101, controller_epoch=3, voters_missing=1)
+RETURNED = msgspec.structs.replace(ELECTED, voters_missing=0)
+
+
 def steps(*seen: tuple[HeaderFacts, str]) -> list[str]:
     """The step after each of these states of the cluster, with this screen in front."""
     tour, taken = BEGUN, list[str]()
@@ -52,6 +58,19 @@ def test_the_whole_way() -> None:
         (MENDED, "sandbox"),
         (MENDED, "drill"),
     ) == ["look", "kill", "kill", "see", "mend", "mend", "go", "go", "over"]
+
+
+def test_the_whole_way_in_kraft_mode() -> None:
+    assert steps(
+        (KRAFT, "overview"),
+        (KRAFT, "sandbox"),
+        (VOTING, "sandbox"),
+        (ELECTED, "sandbox"),
+        (ELECTED, "partitions"),
+        (ELECTED, "controller"),
+        (RETURNED, "controller"),
+        (RETURNED, "drill"),
+    ) == ["look", "kill", "kill", "see", "see", "mend", "go", "over"]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +111,26 @@ def test_it_names_who_is_to_die_who_won_and_what_is_missing() -> None:
     assert said(OVER, WHOLE) == ""
 
 
+def test_in_kraft_mode_it_names_controllers_and_says_what_differs() -> None:
+    tour = followed(BEGUN, KRAFT, "overview")
+    assert "active controller: 102, elected in epoch 1. Press 8 to break it; C: the same with ZooKeeper" in said(
+        tour, KRAFT
+    )
+    assert "C: the same without ZooKeeper (KRaft)" in said(followed(BEGUN, WHOLE, "overview"), WHOLE)
+    tour = followed(tour, KRAFT, "sandbox")
+    assert "cursor on controller 102, the active one, and press K: kill -9. It leads no partitions" in said(tour, KRAFT)
+    assert "ask each other for votes" in said(tour, VOTING)
+    tour = followed(tour, ELECTED, "sandbox")
+    assert "controller 101 is active now, and no partition lost its leader. Press b" in said(tour, ELECTED)
+    assert "controller 102 is active again. Press b" in said(tour, msgspec.structs.replace(ELECTED, controller=102))
+    tour = followed(tour, ELECTED, "controller")
+    assert "1 of the voters is missing" in said(tour, ELECTED)
+    assert "U on controller 102 brings it back" in said(tour, ELECTED)
+    lagging = msgspec.structs.replace(RETURNED, under_replicated=4)
+    assert "voters are back: 4 partitions to go" in said(tour, lagging)
+    assert "still epoch 3" in said(followed(tour, RETURNED, "sandbox"), RETURNED)
+
+
 facts = st.builds(
     HeaderFacts,
     phase=st.sampled_from(["starting", "live", "stale"]),
@@ -99,6 +138,8 @@ facts = st.builds(
     controller_epoch=st.none() | st.integers(0, 9),
     brokers_down=st.integers(0, 2),
     under_replicated=st.integers(0, 2),
+    generation=st.sampled_from(["zookeeper", "kraft"]),
+    voters_missing=st.integers(0, 1),
 )
 
 

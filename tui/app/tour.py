@@ -1,5 +1,7 @@
 """The guided tour of the sandbox: kill the controller, watch the epoch, bring it back. Pure; draws and presses nothing.
 
+With ZooKeeper the controller is a broker: it dies, and its partitions are led by others. In KRaft mode it is one of a
+quorum, and brokers serve on.
 A step is left when what it asks for has happened, by whatever key, in the cluster or on the screen; till then it waits.
 """
 
@@ -55,9 +57,9 @@ def _step(tour: Tour, facts: HeaderFacts, screen: str) -> Step:
             return "see"
         case "look" if screen == "sandbox":
             return "kill"
-        case "see" if screen == "partitions":
+        case "see" if screen == ("controller" if _is_kraft(facts) else "partitions"):
             return "mend"
-        case "mend" if not (facts.brokers_down or facts.under_replicated):
+        case "mend" if not (facts.brokers_down or facts.under_replicated or facts.voters_missing):
             return "go"
         case "go" if screen != tour.screen:
             return "over"
@@ -79,14 +81,24 @@ def tour_line(tour: Tour, facts: HeaderFacts, sign: Callable[[str], str]) -> Lin
     )
 
 
+def _is_kraft(facts: HeaderFacts) -> bool:
+    return facts.generation == "kraft"
+
+
 def _said(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
+    if _is_kraft(facts):
+        return _said_of_quorum(tour, facts, key)
     victim, epoch = f"broker {tour.controller}", facts.controller_epoch
     match tour.step:
         case "look" if tour.epoch is None:
-            return line("A real cluster is starting on this machine: ZooKeeper, then brokers. It takes a few seconds.")
+            changes = " changes between ZooKeeper and KRaft."
+            return line(
+                "A real cluster is starting on this machine; it takes a few seconds. ", key("clusters"), changes
+            )
         case "look":
             names = f"Row one names the controller: {victim}, elected in epoch {tour.epoch}. Press "
-            return line(names, key("screen('sandbox')"), " to see its processes, and to break them.")
+            other = ("; ", key("clusters"), ": the same without ZooKeeper (KRaft).")
+            return line(names, key("screen('sandbox')"), " to break it", *other)
         case "kill" if facts.controller is None:
             return line(
                 f"The session of {victim} is over and /controller is gone. The first broker to write it is next."
@@ -107,4 +119,33 @@ def _said(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
         case _:
             drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
             back = f"In sync again, and still epoch {epoch}: a returning broker does not take over. Next: "
+            return line(back, drill, " fails brokers on a copy, ", plans, " plans, ", all_keys, " lists all keys.")
+
+
+def _said_of_quorum(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
+    """In KRaft mode."""
+    victim, epoch = f"controller {tour.controller}", facts.controller_epoch
+    match tour.step:
+        case "look":
+            names = f"Row one names the active controller: {tour.controller}, elected in epoch {tour.epoch}. Press "
+            other = ("; ", key("clusters"), ": the same with ZooKeeper.")
+            return line(names, key("screen('sandbox')"), " to break it", *other)
+        case "kill" if facts.controller is None:
+            return line("No controller is active: the others ask each other for votes. Brokers serve on meanwhile.")
+        case "kill":
+            dies = ": kill -9. It leads no partitions: the other controllers elect one of them."
+            return line(f"Put the cursor on {victim}, the active one, and press ", key("kill"), dies)
+        case "see":
+            won = "again" if facts.controller == tour.controller else "now, and no partition lost its leader"
+            moved = f"Epoch {tour.epoch} became {epoch}: controller {facts.controller} is active {won}. Press "
+            return line(moved, key("screen('controller')"), " to see its quorum.")
+        case "mend" if facts.voters_missing:
+            lost = f"{facts.voters_missing} of the voters is missing; without a majority nothing is written. "
+            there = (key("screen('sandbox')"), ", then ", key("restart"), f" on {victim} brings it back, or ")
+            return line(lost, *there, key("reset"), ", which undoes every fault.")
+        case "mend":
+            return line(f"All voters are back: {facts.under_replicated} partitions to go.")
+        case _:
+            drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
+            back = f"All voters are back, and it is still epoch {epoch}: who returns follows. Next: "
             return line(back, drill, " fails brokers on a copy, ", plans, " plans, ", all_keys, " lists all keys.")

@@ -18,6 +18,7 @@ import msgspec
 from click.core import ParameterSource
 
 from model.hosts.process import loading
+from model.sandbox.options import SandboxOptions
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tui.cli.address import ARGUMENTS, DEFAULT_PORT, OPTION, NotServed, ServeAddress, parse_address
 from tui.cli.options import opening_of, takes_demo, with_all
@@ -165,7 +166,8 @@ def open_dashboard(opening: Opening, **look: Any) -> int:
     (DIR or DIR@2026-11-20T12:03:58Z), a KRaft node's __cluster_metadata-0 (DIR, DIR@TIME, DIR@OFFSET) or .checkpoint,
     what kafka-topics --describe printed (a file), or a cluster's name in the configuration.
 
-    The sandbox is a real ZooKeeper and three brokers on this machine; it ends with kdrill. See kdrill sandbox --help.
+    The sandbox is a real ZooKeeper and three brokers on this machine; C switches to one of KRaft, without ZooKeeper.
+    It ends with kdrill. See kdrill sandbox --help.
 
     With --serve the dashboard runs in browsers on this machine: each tab is its own session, four at most. There is
     no password, so from there nothing is written or broken, no file is read, and a sandbox can only be watched.
@@ -200,7 +202,7 @@ def dashboard(
     os.environ.setdefault("TEXTUAL_FPS", "240")  # Textual's limiter at 60 makes every fifth key wait a frame or two
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "basic")  # what has just changed is bright for a moment, and no more
     start = RunStart(theme or config.theme, None if served else state_folder(), fresh)
-    contexts, before, note = _contexts(opening, config), opening, ""
+    contexts, before, note = contexts_of(opening, config), opening, ""
     while True:
         link = ProcessLink(msgspec.structs.replace(opening, spark_master=master))
         run = _app(in_browser=bool(served))
@@ -239,8 +241,8 @@ def _with_leave(opening: Opening, allow_writes: bool, *, in_browser: bool) -> Op
     return msgspec.structs.replace(opening, allow_writes=allow_writes)
 
 
-WITHOUT_JAVA = "The sandbox and --demo run a real ZooKeeper, which needs Java; live clusters and snapshots do not: "
-WAYS = "kdrill zk://host:2181, kdrill kafka://host:9092 or kdrill FILE."
+WITHOUT_JAVA = "The sandbox and --demo run a real ZooKeeper, which needs Java; a sandbox of KRaft, live clusters and "
+WAYS = "snapshots do not: kdrill sandbox --mode kraft, kdrill zk://host:2181, kdrill kafka://host:9092 or kdrill FILE."
 
 
 def check_java() -> None:
@@ -269,7 +271,7 @@ def _check_can_open(opening: Opening, served: str) -> None:
     """Raises SourceError or click.ClickException for what cannot be opened here. A session's server has its source."""
     if opening.source:
         _check_lasts(opening.source)
-    elif not served:
+    elif not (served or opening.sandbox.is_kraft):
         check_java()
 
 
@@ -285,8 +287,27 @@ def _is_default(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
 
 
-def _contexts(first: Opening, config: Config) -> dict[str, Callable[[], Opening]]:
-    """The clusters that can be switched to, by name: what was opened first, and all of the configuration."""
+def contexts_of(first: Opening, config: Config) -> dict[str, Callable[[], Opening]]:
+    """The clusters that can be switched to, by name: what was opened first, and all of the configuration.
+
+    Of a sandbox it is one of the other mode, too.
+    """
     named = {name: partial(opening_of, name, config) for name in config.clusters}
-    own = first.name or first.source or ("demo" if first.is_demo else "sandbox")
-    return {own: lambda: first, **named}
+    own = first.name or first.source or ("demo" if first.is_demo else _sandbox_name(first.sandbox))
+    other = _other_sandbox(first) if _is_for_playing(first) else None
+    both = {} if other is None else {_sandbox_name(other.sandbox): lambda: other}
+    return {own: lambda: first, **both, **named}
+
+
+def _sandbox_name(options: SandboxOptions) -> str:
+    return "sandbox-kraft" if options.is_kraft else "sandbox"
+
+
+def _other_sandbox(first: Opening) -> Opening:
+    """One of the other mode, as far as both have the same options; new, in a folder of its own."""
+    kept = ("brokers", "racks", "topics", "partitions", "load", "rate")
+    options = SandboxOptions(
+        mode="zookeeper" if first.sandbox.is_kraft else "kraft",
+        **{name: getattr(first.sandbox, name) for name in kept},
+    )
+    return msgspec.structs.replace(first, sandbox=options)

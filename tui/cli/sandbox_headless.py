@@ -13,9 +13,10 @@ import click
 import msgspec
 
 from model.sandbox.control.sandbox import RunningSandbox
-from model.sandbox.messages import SandboxEvent, SandboxOptions, SandboxState, uses
+from model.sandbox.first_topics import first_topics
+from model.sandbox.messages import SandboxEvent, SandboxState, uses
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
-from model.sandbox.sandbox_cluster import first_topics
 from model.sandbox.scenario import read_scenario
 from tui.cli.output import json_line, tell
 

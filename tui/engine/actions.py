@@ -242,7 +242,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane(-1)", "shift+tab", "shift+tab", "prev pane", "the previous pane"),
     Action("full", "f", "f", "full", "only this pane, and back"),
     Action("refresh", "r", "r", "refresh", "ask again now"),
-    Action("clusters", "C", "C", "cluster", "switch to another cluster of the configuration"),
+    Action("clusters", "C", "C", "cluster", "switch to another cluster or kind of sandbox"),
     Action("export", "e", "e", "export", "write what is shown to a file: .txt .svg .json .csv"),
     Action("previous", "minus", "-", "last screen", "the screen you came from"),
     Action("theme", "T", "T", "theme", "next theme: dark, light, safe, ansi, mono", EVERYWHERE),
@@ -308,6 +308,11 @@ _OF_BROKERS = {
     "the znode, partitions or group behind this row": "the metadata, partitions or group behind it",
     "the znode's past values, newest first": "its past values, or the records that wrote it",
     "go to 12:03:58, -5m, e118 (controller), zxid:0x1f": "go to 12:03:58, -5m, e118 (controller), offset:4711",
+    "expire the broker's ZooKeeper session": "of ZooKeeper mode: expire the broker's session",
+    "kill the controller": "kill the active controller",
+    "controlled shutdown of the broker": "controlled shutdown of the broker or controller",
+    "stop the broker as a long GC would; again: resume": "stop the process as a long GC would; again: resume",
+    "cut the link, or broker from ZooKeeper; again: heal": "cut the link, or node from controllers; again: heal",
     "type one: topic orders, zk /brokers, broker 5": "type one: topic orders, broker 5, group billing",
 }
 """Said of a ZooKeeper → said where there is none."""

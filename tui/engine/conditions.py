@@ -75,6 +75,10 @@ def _fails(here: Here) -> bool:
 NOT_A_SANDBOX = "not a sandbox: start one with `kdrill sandbox`"
 READ_ONLY = "read-only: start kdrill with --allow-writes"
 
+_SESSIONS = Need(
+    "KRaft has no ZooKeeper sessions: {wish('cut')} cuts the broker off, and it is fenced",
+    lambda here: here.facts.generation != "kraft",
+)
 _HERE = Need(NO_WISH, lambda here: not here.is_served)
 _SANDBOXED = Need(NOT_A_SANDBOX, lambda here: here.facts.kind == SANDBOX)
 _SELECTED = Need("nothing is selected", lambda here: here.selected)
@@ -142,7 +146,7 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("partitions", "for_real"): (_HERE, _SANDBOXED, _BROKER),
     ("sandbox", "wish('terminate')"): (_HERE, _SANDBOXED, _MAIN),
     "wish('pause')": (_HERE, _SANDBOXED, _MAIN),
-    "wish('expire')": (_HERE, _SANDBOXED, _MAIN),
+    "wish('expire')": (_HERE, _SANDBOXED, _SESSIONS, _MAIN),
     ("sandbox", "wish('cut')"): (_HERE, _SANDBOXED, _MAIN),
     "wish('brake')": (_HERE, _SANDBOXED, _MAIN),
     ("sandbox", "restart"): (_HERE, _SANDBOXED, _MAIN),

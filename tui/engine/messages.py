@@ -17,7 +17,8 @@ import msgspec
 
 from model.hosts.client_security import KafkaSecurity, Tls
 from model.hosts.zookeeper.settings import ReadLimits
-from model.sandbox.messages import SandboxOptions, SandboxState
+from model.sandbox.messages import SandboxState
+from model.sandbox.options import SandboxOptions
 from tui.engine.rows import Line, Window
 
 SANDBOX = "SANDBOX"
@@ -69,6 +70,8 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     """Whether the operator may do something to the cluster."""
     quorum: str = ""
     """Of a KRaft cluster in which nothing can be elected: how many voters are left, `1 of 3 voters answers`."""
+    voters_missing: int = 0
+    """Of a KRaft cluster: how many voters cannot be counted on."""
     is_controller_told: bool = True
     """Whether the source tells who controls; else `controller` None does not mean that nobody does."""
     recording: str = ""
@@ -343,7 +346,7 @@ async def served_source(opening: Opening, ends: AsyncExitStack, tell: Callable[[
     ends.push_async_callback(sandbox.close)
     tell("the sandbox is starting")
     ready = await sandbox.open(lambda event: tell(event.text), _ignore)
-    return ServedSource(f"zk://{ready.zookeeper}", ready.bootstrap, "sandbox", SANDBOX)
+    return ServedSource(ready.source, ready.bootstrap, "sandbox", SANDBOX)
 
 
 def watched(opening: Opening, known: str) -> Opening:

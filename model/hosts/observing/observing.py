@@ -50,9 +50,10 @@ class Follows(Protocol):
 class Controller:
     """Whoever listens at an address. What is asked at one time goes over one connection, and is answered in turn."""
 
-    def __init__(self, address: Address, security: Security) -> None:
+    def __init__(self, address: Address, security: Security, client_id: str = CLIENT_ID) -> None:
         self.address = address
         self._security = security
+        self._client_id = client_id
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
         self._is_closed = False
@@ -81,7 +82,7 @@ class Controller:
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 host, port = self.address
-                self._connection = await Connection.open(host, port, CLIENT_ID, ANSWER_MS / 1000, self._security)
+                self._connection = await Connection.open(host, port, self._client_id, ANSWER_MS / 1000, self._security)
             if self._is_closed:
                 await self._connection.close()
             return self._connection
@@ -102,13 +103,15 @@ class Observing:
         security: Security = PLAINTEXT,
         clock_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
         cluster_id: str | None = None,
+        client_id: str = CLIENT_ID,
     ) -> None:
-        """`cluster_id` makes every other cluster be refused."""
+        """`cluster_id` makes every other cluster be refused; `client_id` tells controllers who asks."""
         self._addresses = addresses
         self._follows = follows
         self._security = security
         self._clock_ms = clock_ms
         self._cluster_id = cluster_id
+        self._client_id = client_id
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._controllers: dict[Address, Controller] = {}
         self._asking: set[asyncio.Task[None]] = set()
@@ -144,7 +147,7 @@ class Observing:
             self._follows.take(command)
 
     async def _ask(self, ask: Ask) -> None:
-        controller = self._controllers.setdefault(ask.address, Controller(ask.address, self._security))
+        controller = self._controllers.setdefault(ask.address, Controller(ask.address, self._security, self._client_id))
         self._events.put_nowait(Answered(ask.number, await controller.ask(ask.question)))
 
     async def _event(self, wake_ms: int) -> Event:

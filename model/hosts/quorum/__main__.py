@@ -42,6 +42,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m model.hosts.quorum", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="has meta.properties and __cluster_metadata-0")
     parser.add_argument("--host", default="127.0.0.1", help="where to listen; others are told the same")
+    parser.add_argument("--advertised", type=_address, metavar="HOST:PORT", help="or what else others are told")
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
     parser.add_argument("--quorum", type=_addresses, default=(), help="HOST:PORT,… who is asked for the leader")
     parser.add_argument("--voters", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where no log names them")
@@ -106,7 +107,7 @@ async def _run(given: argparse.Namespace) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, voter.stop)
-    port = await voter.start(given.host, given.port, controller_apis(controller))
+    port = await voter.start(given.host, given.port, controller_apis(controller), given.advertised)
     controller.start()
     print(f"listening on {given.host}:{port}", flush=True)
     fault = await voter.ended

@@ -154,14 +154,17 @@ class QuorumVoter:
         assert self._node is not None, "it was never started"
         return self._node
 
-    async def start(self, host: str, port: int, apis: Mapping[int, Api]) -> int:
-        """Listens, and takes part from now on. `apis` are more that are answered there. Raises OSError."""
+    async def start(self, host: str, port: int, apis: Mapping[int, Api], advertised: Address | None = None) -> int:
+        """Listens, and takes part from now on. `apis` are more that are answered there. Raises OSError.
+
+        `advertised`: where others reach it, if not where it listens.
+        """
         raft = {key: Api(*versions, self._answer_raft, until_gone=True) for key, versions in SERVED.items()}
         quorum = {int(ApiKey.DESCRIBE_QUORUM): Api(0, 2, self._describe)}
         self._server = Server({**raft, **quorum, **apis}, listener=LISTENER, features=self.features)
         port = await self._server.start(host, port)
         decision = begin(
-            Voter(self._key, (host, port), KRAFT_VERSIONS),
+            Voter(self._key, advertised or (host, port), KRAFT_VERSIONS),
             self.disk.election_state(),
             self.disk.raft_log(),
             _now_ms(),

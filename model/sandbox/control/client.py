@@ -18,11 +18,11 @@ from model.sandbox.messages import (
     Done,
     Order,
     SandboxEvent,
-    SandboxOptions,
     SandboxReady,
     SandboxState,
     SessionScenario,
 )
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 
 T = TypeVar("T")

@@ -29,12 +29,12 @@ from model.sandbox.messages import (
     EventFeed,
     OnEvent,
     Order,
-    SandboxOptions,
     SandboxReady,
     SandboxState,
     SessionScenario,
     now_ms,
 )
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
 from model.sandbox.scenario import SandboxOutcome, SandboxScenario, read_scenario, session_text
@@ -122,7 +122,7 @@ class RunningSandbox:
         """Play a scenario on it. Raises SandboxError: its cluster can't be watched."""
         from model.sandbox.scenario_run import run_scenario  # noqa: PLC0415 - takes numpy
 
-        return await run_scenario(scenario, self, self.cluster.zookeeper)
+        return await run_scenario(scenario, self, self.cluster.ready())
 
     def scenario_text(self) -> str:
         """All that was done since it served, as a scenario file, which ends with what one hopes for."""
@@ -174,9 +174,8 @@ class RunningSandbox:
                 log = self.cluster.brokers[broker].log
                 text = f"broker {broker} ended unasked, exit code {code}; see {log.path}"
                 self.events.tell("process", text, subject=f"broker {broker}", details=log.last_lines(LAST_LINES))
-        for member in self.cluster.ensemble.notice_ends():
-            name = f"zookeeper {member.number}"
-            self.events.tell("process", f"ZooKeeper {member.number} ended unasked", subject=name)
+        for ended in self.cluster.control.notice_ends():
+            self.events.tell("process", ended.text, subject=ended.subject, details=ended.details)
 
     def _tell_state(self) -> None:
         state = self.state

@@ -15,11 +15,9 @@ from typing import TypeVar
 import msgspec
 
 from model.hosts.child_process import AskedChild
-from model.sandbox.broker_process import ProcessLog
 from model.sandbox.link_proxy import Valve
 from model.sandbox.load.members import GroupMember, GroupWatch, MemberReport, OldMember, OwnMember
 from model.sandbox.messages import (
-    MOST_MEMBERS,
     AuditReport,
     ConsumerStatus,
     EventFeed,
@@ -33,8 +31,10 @@ from model.sandbox.messages import (
     ProcessView,
     SandboxReady,
 )
+from model.sandbox.options import MOST_MEMBERS
 from model.sandbox.processes import SandboxError
 from model.sandbox.sandbox_cluster import SandboxCluster
+from model.sandbox.server_process import ProcessLog
 
 T = TypeVar("T")
 
@@ -84,6 +84,8 @@ COORDINATOR_GROUP = "billing"
 ZOOKEEPER_GROUP = "reports"
 CONSUMERS = tuple((COORDINATOR_GROUP, f"c{number}") for number in (1, 2, 3))
 ZOOKEEPER_CONSUMERS = ("z1", "z2")
+KRAFT_CONSUMERS = ((ZOOKEEPER_GROUP, "r1"), (ZOOKEEPER_GROUP, "r2"))
+"""Where there is no ZooKeeper, the second group is one of a coordinator, too."""
 OLD_GROUP = "legacy"
 KINDS: Mapping[str, type[GroupMember]] = {ZOOKEEPER_GROUP: OwnMember, OLD_GROUP: OldMember}
 """ZooKeeper group → what its members are."""
@@ -109,7 +111,8 @@ class Load:
         self._members: dict[tuple[str, str], GroupMember] = {}
         self._said: list[tuple[MemberReport, GroupMember]] = []
         """What was read of members' logs, and not heard yet."""
-        self._watches = {group: GroupWatch(group) for group in KINDS}
+        self._kinds: Mapping[str, type[GroupMember]] = {} if cluster.options.is_kraft else KINDS
+        self._watches = {group: GroupWatch(group) for group in self._kinds}
         self._looking: asyncio.Task[None] | None = None
         self._statuses: dict[str, tuple[ProcessStatus, int]] = {}
 
@@ -127,11 +130,12 @@ class Load:
             partitions=tuple(partitions),
             rate=self._facts.rate,
             is_idempotent=not self._cluster.options.speaks_as_before((0, 11)),
-            consumers=CONSUMERS,
+            consumers=CONSUMERS if self._kinds else CONSUMERS + KRAFT_CONSUMERS,
         )
         await self._process.start(setup)
-        for group, names in ((ZOOKEEPER_GROUP, ZOOKEEPER_CONSUMERS), (OLD_GROUP, old)):
-            for name in names:
+        members = {ZOOKEEPER_GROUP: ZOOKEEPER_CONSUMERS, OLD_GROUP: old}
+        for group in self._kinds:
+            for name in members[group]:
                 await (await self._member(group, name)).start()
                 self._watches[group].changed(name, "", reached=True)
         self._looking = asyncio.create_task(self._look())
@@ -223,7 +227,7 @@ class Load:
 
     async def stop_consumer(self, group: str, member: str) -> str:
         """Cut a consumer off. Raises SandboxError."""
-        if group not in KINDS:
+        if group not in self._kinds:
             return await self._process.ask(LoadOrder(stop=(group, member)), str)
         own = self._members.get((group, member))
         if own is None or own.pid is None:
@@ -236,7 +240,7 @@ class Load:
 
     async def start_consumer(self, group: str, member: str) -> str:
         """Bring it back; to a ZooKeeper group, a new member may come, too. Raises SandboxError."""
-        if group not in KINDS:
+        if group not in self._kinds:
             return await self._process.ask(LoadOrder(start=(group, member)), str)
         is_new = (group, member) not in self._members
         own = await self._member(group, member)
@@ -265,11 +269,11 @@ class Load:
                 raise SandboxError(f"{name!r} is no name of a member: letters, digits and underscores")
             if len(self._of(group)) >= MOST_MEMBERS:
                 raise SandboxError(f"group {group} has {MOST_MEMBERS} members; more are not run")
-            if KINDS[group] is OldMember:
+            if self._kinds[group] is OldMember:
                 await OldMember.fetch()
             cluster = self._cluster
             folder = Path(cluster.folder.path)
-            member = KINDS[group](group, name, self._topics, folder, cluster.options.session_ms)
+            member = self._kinds[group](group, name, self._topics, folder, cluster.options.session_ms)
             await member.open(cluster.zookeeper)
             self._members[group, name] = member
         return self._members[group, name]

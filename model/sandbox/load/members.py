@@ -21,10 +21,10 @@ from platformdirs import user_cache_path
 
 from model.cluster.texts import listed
 from model.consumers.ownership import partition_ranges
-from model.sandbox.broker_process import started
 from model.sandbox.java import fetched_jars, find_java, java_environment
 from model.sandbox.messages import ConsumerStatus
 from model.sandbox.processes import GuardedProcess
+from model.sandbox.server_process import started
 from model.sandbox.switchboard import CLIENT, ZooKeeperLink
 
 SaidKind = Literal["began", "owns", "waits", "gave-up", "expired", "ended"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.messages import SandboxOptions
+from model.sandbox.options import SandboxOptions
 from tui.app.app import Ended
 from tui.cli.open import RunStart, remembering
 from tui.engine.messages import Opening

@@ -37,7 +37,7 @@ def test_a_sandbox_without_a_screen_says_so_too() -> None:
 
 def assert_told(said: str) -> None:
     assert said.startswith("kdrill: no Java found on PATH or in JAVA_HOME. Install Java 17 or newer")
-    assert "live clusters and snapshots do not: kdrill zk://host:2181" in said
+    assert "live clusters and snapshots do not: kdrill sandbox --mode kraft, kdrill zk://host:2181" in said
     assert said.rstrip().endswith(installing("java", this_machine()))
 
 

@@ -1,5 +1,7 @@
 """A sandbox that stands still: how it stands is written here; what is said of it, the program says."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from model.sandbox.faults import CutLink, ExpireSession, HealLink
@@ -55,6 +57,23 @@ STATE = SandboxState(
 )
 
 
+KRAFT = SandboxState(
+    processes=(
+        process("controller 101", "controller", "killed"),
+        process("controller 102", "controller", address="127.0.0.1:40102"),
+        process("controller 103", "controller", "paused"),
+        *(process(f"broker {member}", "broker", address=f"127.0.0.1:4001{member}") for member in MEMBERS),
+        process("producer", "producer"),
+    ),
+    links=(
+        LinkView(between=("2", "controllers"), status="cut"),
+        LinkView(between=("102", "controllers")),
+        LinkView(between=("101", "102"), status="slow", delay_ms=200.0),
+    ),
+)
+"""As `STATE`, without a ZooKeeper."""
+
+
 class WithStillSandbox:
     """A DataLink in front of another: what it says of a sandbox is of `state`."""
 
@@ -97,8 +116,21 @@ class WithStillSandbox:
 class WithSandbox(WithStillSandbox):
     """A sandbox by its header, too."""
 
+    more: Mapping[str, str] = {}
+    """What else its header says."""
+
     async def open(self, on_pulse: OnPulse) -> None:
         def told(pulse: Pulse) -> None:
-            on_pulse(msgspec.structs.replace(pulse, header=msgspec.structs.replace(pulse.header, kind=SANDBOX)))
+            header = msgspec.structs.replace(pulse.header, kind=SANDBOX, **self.more)
+            on_pulse(msgspec.structs.replace(pulse, header=header))
 
         await super().open(told)
+
+
+class WithKraftSandbox(WithSandbox):
+    """One in KRaft mode."""
+
+    more: Mapping[str, str] = {"generation": "kraft"}
+
+    def __init__(self, link: DataLink) -> None:
+        super().__init__(link, KRAFT)

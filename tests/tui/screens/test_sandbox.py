@@ -8,7 +8,7 @@ import msgspec
 from textual.geometry import Offset
 
 from tests.tui.dashboard import kdrill, opened, press, rows, settled, text, until
-from tests.tui.screens.still_sandbox import WithSandbox, WithStillSandbox
+from tests.tui.screens.still_sandbox import WithKraftSandbox, WithSandbox, WithStillSandbox
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.sandbox import PictureOfCluster, Sandbox
@@ -55,6 +55,35 @@ async def test_arrows_and_clicks_choose_what_keys_break(still: str) -> None:
         assert screen.chosen == "broker 3"
         await press(pilot, "E")
         await until(pilot, lambda: "ExpireSession(broker=3)" in text(pilot))
+
+
+async def test_in_kraft_mode_keys_break_controllers_and_say_what_is_not_there(still: str) -> None:
+    async with opened(still, size=(120, 40), link=WithKraftSandbox) as pilot:
+        await press(pilot, "8")
+        await until(pilot, lambda: "NO QUORUM: nothing is written" in text(pilot))
+        screen = kdrill(pilot).screen
+        assert isinstance(screen, Sandbox)
+        assert "CUT OFF" in text(pilot) and "zookeeper" not in text(pilot).lower()
+        screen.query_one(PictureOfCluster).choose("controller 102")
+        for key, deed in (
+            ("K", "Kill(broker=102)"),
+            ("D", "Terminate(broker=102)"),
+            ("Z", "Pause(broker=102)"),
+            ("X", "CutLink(between=('102', 'controllers'))"),
+        ):
+            await press(pilot, key)
+            await until(pilot, lambda deed=deed: deed in text(pilot))
+        screen.query_one(PictureOfCluster).choose("controller 101")
+        await press(pilot, "U")
+        await until(pilot, lambda: "Start(broker=101)" in text(pilot))
+        await press(pilot, "E")
+        await until(pilot, lambda: "KRaft has no ZooKeeper sessions: X cuts the broker off" in text(pilot))
+        await press(pilot, "F")
+        await until(pilot, lambda: "KillController(" in text(pilot))
+        await press(pilot, "v")
+        await until(pilot, lambda: "b2 - controllers" in text(pilot) and "c101 - c102" in text(pilot))
+        await press(pilot, "g", "j", "d")
+        await until(pilot, lambda: "kafka-metadata-quorum.sh --bootstrap-controller 127.0.0.1:40102" in text(pilot))
 
 
 async def test_lists_are_a_key_away_and_have_the_same_cursor(still: str) -> None:

@@ -46,6 +46,7 @@ def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
         warnings=census.of("warn"),
         offline=partitions_found(moment, "offline"),
         under_replicated=partitions_found(moment, "under-replicated"),
+        voters_missing=0 if image.quorum is None else len(image.quorum.voters) - len(image.quorum.present),
         quorum="" if image.quorum is None or image.quorum.is_led else turnout(image.quorum),
         is_controller_told="/controller" not in image.unreadable,
     )

@@ -11,8 +11,9 @@ from typing import Literal
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted as number_of
 from model.consumers.ownership import GroupCounts
-from model.sandbox.faults import CutLink, HealLink
+from model.sandbox.faults import CONTROLLERS, ZOOKEEPER, CutLink, HealLink
 from model.sandbox.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
+from model.sandbox.options import short_place
 from model.sources.feed import Moment
 from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, BrokerTable, brokers_of, host_of
 from tui.engine.consumers.groups import counts_of
@@ -29,7 +30,7 @@ STATES: Mapping[ProcessStatus, str] = {
     "killed": "DEAD",
     "crashed": "CRASHED",
 }
-"""What a picture calls how a process fares. A broker that runs and does not reach ZooKeeper is CUT OFF."""
+"""What a picture calls how a process fares. A broker that runs and does not reach who is above it is CUT OFF."""
 CUT_OFF = "CUT OFF"
 SILENT: frozenset[ProcessStatus] = frozenset({"killed", "crashed", "paused"})
 """Those who send no heartbeat, and whose session was not closed in order."""
@@ -50,17 +51,19 @@ class Drawn:
 
 @dataclass(frozen=True)
 class SessionCountdown:
-    """A broker's ZooKeeper session without heartbeats: what is left of its time, in ms; `is_over`: it is expired.
+    """A broker's session without heartbeats: what is left of its time, in ms; `is_over`: it is expired.
 
     It is counted from the fault on. The last heartbeat came up to a third of the timeout before, and ZooKeeper looks
-    once in a tick: at 0 the session may still be there for a moment.
+    once in a tick: at 0 the session may still be there for a moment. In KRaft the active controller fences the broker.
     """
 
     left_ms: int
     of_ms: int
     is_over: bool = False
     is_held: bool = False
-    """No ZooKeeper serves: nobody ends it."""
+    """No ZooKeeper or no majority of the controllers serves: nobody ends it."""
+    ends_in_fence: bool = False
+    """In KRaft mode."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ class SandboxNode:
     session: SessionCountdown | None = None
     """While no heartbeats come."""
     link: LinkStatus | None = None
-    """The one with ZooKeeper; None where none is known."""
+    """The one with ZooKeeper or controllers; None where none is known."""
     to_clients: LinkStatus | None = None
     links: str = ""
     """Its other links that are cut or slow, in words."""
@@ -103,14 +106,14 @@ class SandboxGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxFacts:
-    """All of the picture. `has_quorum`: whether enough servers run for anything to be written."""
+    """All of the picture. `missing`: for want of what nothing is written; empty where there is all it takes."""
 
     top: tuple[SandboxNode, ...]
     brokers: tuple[SandboxNode, ...]
     producer: SandboxNode | None = None
     load: LoadView | None = None
     groups: tuple[SandboxGroup, ...] = ()
-    has_quorum: bool = True
+    missing: str = ""
     is_sandbox: bool = True
     readers: str = ""
     """Where the processes of groups are not known, how many groups there are, in words."""
@@ -141,19 +144,21 @@ def facts_of(drawn: Drawn, now_ms: int, memory: AnswerMemo) -> SandboxFacts:
 def _of_sandbox(
     drawn: Drawn, state: SandboxState, counted: BrokerTable, now_ms: int, memory: AnswerMemo
 ) -> SandboxFacts:
-    by_kind = {kind: [one for one in state.processes if one.kind == kind] for kind in ("zookeeper", "broker")}
-    servers = by_kind["zookeeper"]
-    serving = sum(one.status == "running" for one in servers)
+    is_kraft = any(one.kind == "controller" for one in state.processes)
+    servers = [one for one in state.processes if one.kind in ("zookeeper", "controller")]
+    away = {link.between[0] for link in state.links if link.between[1] == CONTROLLERS and link.status == "cut"}
+    serving = sum(one.status == "running" and number_in(one.name) not in away for one in servers)
     has_quorum = serving > len(servers) // 2
-    sandbox = _Sandbox(drawn, state, has_quorum, now_ms)
-    brokers = tuple(sandbox.broker(one, counted) for one in by_kind["broker"])
+    alone = "CONTROLLER" if is_kraft else "ZOOKEEPER"
+    sandbox = _Sandbox(drawn, state, has_quorum, now_ms, CONTROLLERS if is_kraft else ZOOKEEPER)
+    brokers = tuple(sandbox.broker(one, counted) for one in state.processes if one.kind == "broker")
     return SandboxFacts(
-        top=tuple(sandbox.node(one, one.name) for one in servers),
+        top=tuple(sandbox.controller(one) if is_kraft else sandbox.node(one, one.name) for one in servers),
         brokers=brokers,
         producer=next((sandbox.node(one, one.name) for one in state.processes if one.kind == "producer"), None),
         load=state.load,
         groups=tuple(_groups(sandbox, drawn.moment, memory)),
-        has_quorum=has_quorum,
+        missing="" if has_quorum else f"NO {'QUORUM' if len(servers) > 1 else alone}",
         again_ms=_again_ms(state, brokers, now_ms),
     )
 
@@ -173,39 +178,46 @@ class _Sandbox:
     state: SandboxState
     has_quorum: bool
     now_ms: int
+    above: str
+    """The place that brokers depend on."""
 
     def node(self, process: ProcessView, name: str) -> SandboxNode:
         age = "" if process.status == "running" else age_text(process.since_ms, self.now_ms)
         return SandboxNode(key=process.name, name=name, state=STATES[process.status], age=age, where=process.address)
 
     def broker(self, process: ProcessView, counted: BrokerTable) -> SandboxNode:
-        number = process.name.rpartition(" ")[2]
-        links = {_other(link, number): link for link in self.state.links if number in link.between}
-        status: dict[str, LinkStatus] = {place: link.status for place, link in links.items()}
-        state, age = STATES[process.status], self.node(process, "").age
-        cut_ms = self._cut_ms(number)
-        if process.status == "running" and status.get("zookeeper") == "cut":
-            state, age = CUT_OFF, age_text(cut_ms or 0, self.now_ms)
-        node = SandboxNode(
-            key=process.name,
-            name=process.name,
-            state=state,
-            age=age,
-            where=process.address,
+        number = number_in(process.name)
+        node = replace(
+            self._linked(process),
             rack=process.detail.removeprefix("rack "),
-            is_controller=self.drawn.moment.image.controller.broker == int(number),
             has_session=int(number) in self.drawn.moment.image.brokers,
-            session=self._session(process, int(number), cut_ms),
-            link=status.get("zookeeper"),
-            to_clients=status.get("clients"),
-            links=_in_words({place: one for place, one in status.items() if place != "zookeeper"}),
+            session=self._session(process, int(number), self._cut_ms(number)),
         )
         return _shared(node, counted, int(number))
 
-    def _cut_ms(self, broker: str) -> int | None:
-        """Since when it is cut off from ZooKeeper; None where it is not, or that is not known."""
+    def controller(self, process: ProcessView) -> SandboxNode:
+        """One of KRaft: it is above, and has links as those below."""
+        return self._linked(process)
+
+    def _linked(self, process: ProcessView) -> SandboxNode:
+        number = number_in(process.name)
+        links = {_other(link, number): link for link in self.state.links if number in link.between}
+        status: dict[str, LinkStatus] = {place: link.status for place, link in links.items()}
+        node = replace(
+            self.node(process, process.name),
+            is_controller=self.drawn.moment.image.controller.broker == int(number),
+            link=status.get(self.above),
+            to_clients=status.get("clients"),
+            links=_in_words({place: one for place, one in status.items() if place != self.above}),
+        )
+        if process.status == "running" and node.link == "cut":
+            return replace(node, state=CUT_OFF, age=age_text(self._cut_ms(number) or 0, self.now_ms))
+        return node
+
+    def _cut_ms(self, node: str) -> int | None:
+        """Since when it is cut off from who is above; None where it is not, or that is not known."""
         cuts = ((one.at_ms, one.repair) for one in reversed(self.state.faults) if isinstance(one.fault, CutLink))
-        ends = {broker, "zookeeper"}
+        ends = {node, self.above}
         return next((at for at, repair in cuts if isinstance(repair, HealLink) and set(repair.between) == ends), None)
 
     def _session(self, process: ProcessView, broker: int, cut_ms: int | None) -> SessionCountdown | None:
@@ -214,9 +226,15 @@ class _Sandbox:
             return None
         of_ms = self.drawn.session_ms
         if broker not in self.drawn.moment.image.brokers:
-            return SessionCountdown(0, of_ms, is_over=True)
+            return SessionCountdown(0, of_ms, is_over=True, ends_in_fence=self.above == CONTROLLERS)
         left_ms = min(max(min(since) + of_ms - self.now_ms, 0), of_ms)
-        return SessionCountdown(left_ms, of_ms, is_held=not self.has_quorum)
+        is_kraft = self.above == CONTROLLERS
+        return SessionCountdown(left_ms, of_ms, is_held=not self.has_quorum, ends_in_fence=is_kraft)
+
+
+def number_in(name: str) -> str:
+    """The id at the end of a broker's or server's name."""
+    return name.rpartition(" ")[2]
 
 
 def _other(link: LinkView, place: str) -> str:
@@ -224,8 +242,8 @@ def _other(link: LinkView, place: str) -> str:
 
 
 def _in_words(ends: Mapping[str, LinkStatus]) -> str:
-    """`cut: b2 clients  slow: b3`: the other ends of a broker's links that are not as they should be."""
-    named = {f"b{end}" if end.isdecimal() else end: status for end, status in ends.items()}
+    """`cut: b2 clients  slow: b3`: the other ends of a node's links that are not as they should be."""
+    named = {short_place(end): status for end, status in ends.items()}
     found = {wanted: [end for end, status in named.items() if status == wanted] for wanted in ("cut", "slow")}
     return "  ".join(f"{status}: {' '.join(some)}" for status, some in found.items() if some)
 
@@ -312,15 +330,18 @@ def state_line(node: SandboxNode, more: str = "") -> list[Span]:
     return [span(words, style_of(node)), *([span(f"  {more}", "dim")] if more else [])]
 
 
+SESSION_WORDS = ("session ends in", "session ends", "session")
+
+
 def session_lines(session: SessionCountdown | None, width: int) -> list[list[Span]]:
     """The countdown: in words, and as a bar that gets shorter."""
     if session is None:
         return []
     if session.is_over:
-        return [[span("session expired", "error")]]
+        return [[span("fenced" if session.ends_in_fence else "session expired", "error")]]
     if session.is_held:
-        return [[span("session held", "warn")]]
-    words = ("session ends in", "session ends", "session")
+        return [[span("nobody fences it" if session.ends_in_fence else "session held", "warn")]]
+    words = ("fenced in", "fence") if session.ends_in_fence else SESSION_WORDS
     said = next((f"{word} {session.left_ms / 1000:.1f} s" for word in words if len(word) + 6 <= width), "")
     return [[span(said, "warn")], [span(share_bar(session.left_ms, session.of_ms, width), "warn")]]
 

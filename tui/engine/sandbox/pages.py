@@ -21,6 +21,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     SessionLost,
 )
 from model.sandbox.messages import LinkView, LoadView, ProcessView, SandboxState, uses
+from model.sandbox.options import short_place
 from tui.engine.filters import ListField, Texts, whole_numbers
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
@@ -85,7 +86,7 @@ LINK_SIGNS = {"open": ("", "ok"), "cut": ("X", "dead"), "slow": ("~", "warn")}
 
 
 def sandbox_links(state: SandboxState, *_: object) -> Listing:
-    """Each broker's links with ZooKeeper and with clients, then those between brokers."""
+    """Each broker's links with ZooKeeper or controllers, and with clients, then those between nodes of a kind."""
     links = state.links
     fields: dict[str, ListField] = {
         "name": Texts(lambda: [_name(link) for link in links]),
@@ -104,7 +105,7 @@ def sandbox_links(state: SandboxState, *_: object) -> Listing:
 
 
 def _name(link: LinkView) -> str:
-    return " - ".join(f"b{place}" if place.isdecimal() else place for place in link.between)
+    return " - ".join(map(short_place, link.between))
 
 
 def _link_row(link: LinkView) -> Row:
@@ -188,6 +189,12 @@ def process_text(state: SandboxState, query: ProcessText, now_ms: int, *_: objec
     if process.kind == "broker":
         for client, use in uses(process.address, "TOPIC").items():
             sheet.fact(client, use, "dim")
+        sheet.gap()
+    elif process.kind == "controller":
+        sheet.fact("kdrill", f"kdrill controllers://{process.address}", "dim")
+        sheet.fact(
+            "tool", f"kafka-metadata-quorum.sh --bootstrap-controller {process.address} describe --status", "dim"
+        )
         sheet.gap()
     lines = _end_of(process.log)
     if is_member_log(lines):

@@ -5,6 +5,7 @@ there is no room at all are counted. Colour doubles what a word or a sign says.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tui.engine.glyphs import Box, Canvas
@@ -35,6 +36,8 @@ LINKS = {"cut": ("╎", "error", "- CUT -"), "slow": ("┆", "warn", "SLOW")}
 GAP = 2
 CHIP, WIDE_CHIP, NAMED = 16, 36, 20
 """Cells of a broker without a box, of one that also says what it leads, and of that its name and state."""
+TITLE = 4
+"""Cells of a box's upper edge that its title leaves."""
 CLIENT, WIDEST = 22, 34
 """Cells of the box of a client, at least, and of a broker, at most."""
 
@@ -88,7 +91,7 @@ def chosen_in(facts: SandboxFacts, key: str) -> str:
     there = [node.key for node in facts.nodes if node.key]
     if key in there:
         return key
-    controllers = (broker.key for broker in facts.brokers if broker.is_controller)
+    controllers = (node.key for node in (*facts.top, *facts.brokers) if node.is_controller and node.key)
     return next(controllers, facts.brokers[0].key if facts.brokers else next(iter(there), ""))
 
 
@@ -158,7 +161,9 @@ class SandboxPicture:
         """Draws the servers from this line on; the line after them."""
         top = self.facts.top
         if not form.top:
-            self._line_of(top, y)
+            each = self._size[0] // max(len(top), 1)
+            room = each - 2 - max((cells("".join(f" {word}" for word in state_words(node))) for node in top), default=0)
+            self._line_of([replace(node, name=_named(node, room)) for node in top], y)
             return y + 1
         each = max(min((self._size[0] + GAP) // max(len(top), 1) - GAP, 28), 1)
         x = max((self._size[0] - len(top) * (each + GAP) + GAP) // 2, 0)
@@ -203,10 +208,8 @@ class SandboxPicture:
                 self._broker(node, box)
                 self._link(node, box, form.link)
             y += self._row_height(form)
-        if form.link and not self.facts.has_quorum:
-            text = (
-                " NO QUORUM: nothing is written " if len(self.facts.top) > 1 else " NO ZOOKEEPER: nothing is written "
-            )
+        if form.link and self.facts.missing:
+            text = f" {self.facts.missing}: nothing is written "
             self._canvas.put(max((self._size[0] - len(text)) // 2, 0), self._trunk, text, "error")
         return y
 
@@ -247,7 +250,7 @@ class SandboxPicture:
         canvas.wire(min(centres), y, max(centres), y)
 
     def _link(self, node: SandboxNode, box: Box, length: int) -> None:
-        """The line between a broker and ZooKeeper, as it is; dashed where no session is left."""
+        """The line between a broker and who is above it, as it is; dashed where no session is left."""
         top = box.y - length
         self._canvas.wire(box.centre, top - 1, box.centre, box.y if length else top)
         sign, style, word = LINKS.get(node.link or "", ("│", "ok", "") if node.has_session else ("╎", "dim", ""))
@@ -357,8 +360,7 @@ class SandboxPicture:
 
     def _node_box(self, node: SandboxNode, box: Box) -> None:
         is_chosen = bool(node.key) and node.key == self.chosen
-        fill, name = self._ink(node), node.name
-        title = f"{name} ★" if node.is_controller else name
+        fill, title = self._ink(node), _named(node, box.width - TITLE)
         frame = fill or ("key" if is_chosen else style_of(node) if not node.is_well else "rule")
         if fill:
             self._canvas.fill(box, fill)
@@ -381,6 +383,14 @@ class SandboxPicture:
 
 def _title_style(node: SandboxNode, fill: str) -> str:
     return fill or ("controller" if node.is_controller else "strong")
+
+
+def _named(node: SandboxNode, room: int) -> str:
+    """With the controller's mark; `c101` for `controller 101` where there is no room."""
+    name = f"{node.name} ★" if node.is_controller else node.name
+    if cells(plain(name)) <= room or not node.name[-1:].isdecimal():
+        return name
+    return f"{node.name[:1]}{_number(node)}{'★' * node.is_controller}"
 
 
 def _number(node: SandboxNode) -> str:

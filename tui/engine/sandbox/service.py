@@ -1,7 +1,7 @@
 """One sandbox, for as long as the dashboard is open on it: how it stands, what happened, and what it is told to do.
 
 A wish of the operator, a verb and what the cursor is on, becomes the sandbox's deed. A row's key says what is broken:
-`broker 2`, `zookeeper 1`, `consumer GROUP/MEMBER`, or `2|zookeeper` for a link.
+`broker 2`, `zookeeper 1`, `controller 101`, `consumer GROUP/MEMBER`, or `2|zookeeper` for a link.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +10,8 @@ from model.cluster.change import SEVERITY, Change
 from model.cluster.whole_file import typed_path, write_whole
 from model.sandbox.control.client import SandboxClient
 from model.sandbox.faults import (
+    CONTROLLERS,
+    ZOOKEEPER,
     CorruptSegment,
     CutLink,
     Deed,
@@ -31,12 +33,16 @@ from model.sandbox.faults import (
     Undo,
     UndoAll,
 )
-from model.sandbox.messages import AuditReport, LinkView, ProcessView, SandboxEvent, SandboxOptions, SandboxState
+from model.sandbox.messages import AuditReport, LinkView, ProcessView, SandboxEvent, SandboxState
+from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
 from tui.engine.queries import SandboxWish
 
 BRAKE_MS = 200.0
 """By how much a slow link is slower, each way."""
+
+
+NO_SESSIONS = "KRaft has no ZooKeeper sessions: a broker that is cut off from the controllers is fenced"
 
 
 class Impossible(ValueError):  # noqa: N818 - reads as a fact
@@ -70,6 +76,18 @@ def _broker(state: SandboxState, about: str) -> int:
     return _number(process)
 
 
+def _node(state: SandboxState, about: str) -> int:
+    """The id of a broker, or of a controller of KRaft, by its name."""
+    process = _process(state, about)
+    if process.kind not in ("broker", "controller"):
+        raise Impossible(f"this is for brokers{' and controllers' * _is_kraft(state)}, not for {process.name}")
+    return _number(process)
+
+
+def _is_kraft(state: SandboxState) -> bool:
+    return any(process.kind == "controller" for process in state.processes)
+
+
 def _number(process: ProcessView) -> int:
     return int(process.name.rpartition(" ")[2])
 
@@ -81,7 +99,7 @@ def _consumer(process: ProcessView) -> tuple[str, str]:
 
 def _kill(state: SandboxState, about: str) -> Deed:
     process = _process(state, about)
-    if process.kind == "broker":
+    if process.kind in ("broker", "controller"):
         return Kill(_number(process))
     if process.kind == "zookeeper":
         return KillZooKeeper(_number(process))
@@ -98,19 +116,26 @@ def _revive(state: SandboxState, about: str) -> Deed:
         return StartZooKeeper(_number(process))
     if process.kind == "consumer":
         return StartConsumer(*_consumer(process))
-    if process.kind == "broker":
+    if process.kind in ("broker", "controller"):
         return Resume(_number(process)) if process.status == "paused" else Start(_number(process))
     raise Impossible("the producer goes on with :rate 200")
 
 
 def _pause(state: SandboxState, about: str) -> Deed:
-    broker = _broker(state, about)
-    return Resume(broker) if _process(state, about).status == "paused" else Pause(broker)
+    node = _node(state, about)
+    return Resume(node) if _process(state, about).status == "paused" else Pause(node)
+
+
+def _expire(state: SandboxState, about: str) -> Deed:
+    if _is_kraft(state):
+        raise Impossible(NO_SESSIONS)
+    return ExpireSession(_broker(state, about))
 
 
 def _link(state: SandboxState, about: str) -> LinkView:
-    """The link itself, or a broker's to ZooKeeper."""
-    key = about if "|" in about else f"{_broker(state, about)}|zookeeper"
+    """The link itself, or a broker's to ZooKeeper; in KRaft mode a broker's or controller's to controllers."""
+    above = CONTROLLERS if _is_kraft(state) else ZOOKEEPER
+    key = about if "|" in about else f"{_node(state, about)}|{above}"
     found = next((link for link in state.links if set(link.between) == set(key.split("|"))), None)
     if found is None:
         raise Impossible(f"there is no link {key.replace('|', ' - ')}")
@@ -146,10 +171,10 @@ def _rate(_: SandboxState, about: str) -> Deed:
 
 WISHES: Mapping[str, Callable[[SandboxState, str], Deed]] = {
     "kill": _kill,
-    "terminate": lambda state, about: Terminate(_broker(state, about)),
+    "terminate": lambda state, about: Terminate(_node(state, about)),
     "pause": _pause,
     "revive": _revive,
-    "expire": lambda state, about: ExpireSession(_broker(state, about)),
+    "expire": _expire,
     "failover": lambda _, about: KillController(about),
     "cut": _cut,
     "brake": _brake,
@@ -169,7 +194,7 @@ class SandboxService:
         """Begins to start it; `open` waits for it."""
         self._client = SandboxClient(options)
         self.session_ms = options.session_ms
-        """After so long without a heartbeat ZooKeeper ends a broker's session."""
+        """How long a broker may send no heartbeat till ZooKeeper ends its session, or a controller fences it."""
         self._news: Callable[[], object] = _ignore
         self._note: Callable[[Change], object] = _ignore
         self._early: list[Change] = []
@@ -192,7 +217,7 @@ class SandboxService:
         self._note = self._early.append
         ready = await self._client.open(self._happened, self._stands)
         self.bootstrap, self.folder = ready.bootstrap, ready.dir
-        return f"zk://{ready.zookeeper}"
+        return ready.source
 
     def tell(self, note: Callable[[Change], object], news: Callable[[], object]) -> None:
         """Whom to tell what happens from now on, and what has happened: `note` events, `news` that it stands anew."""

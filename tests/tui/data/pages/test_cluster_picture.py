@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import msgspec
 import pytest
@@ -10,23 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import BrokerLost, BrokerRegistered
+from model.cluster.records import BrokerLost, BrokerRegistered, ControllerElected
 from model.sandbox.faults import CutLink, HealLink
-from model.sandbox.messages import (
-    LinkView,
-    LoadView,
-    OpenFault,
-    ProcessKind,
-    ProcessStatus,
-    ProcessView,
-    SandboxOptions,
-    SandboxState,
-)
+from model.sandbox.messages import LinkView, LoadView, OpenFault, ProcessKind, ProcessStatus, ProcessView, SandboxState
+from model.sandbox.options import SandboxOptions
 from model.sources.feed import Moment
-from tests.tui.data.asked import text_shown
+from tests.tui.data.asked import rows_shown, text_shown
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.engine.messages import TextAnswer
-from tui.engine.queries import NO_SANDBOX, ClusterPicture
+from tui.engine.queries import NO_SANDBOX, ClusterPicture, LinkList
 from tui.engine.sandbox.facts import COUNTDOWN_MS, SECOND_MS, STATES, Drawn
 from tui.engine.text import cells
 
@@ -39,8 +32,8 @@ def process(kind: ProcessKind, name: str, status: ProcessStatus = "running", sin
     return ProcessView(name=name, kind=kind, status=status, since_ms=since_ms)
 
 
-def cut(broker: int, at_ms: int) -> OpenFault:
-    between = (str(broker), "zookeeper")
+def cut(node: int, at_ms: int, above: str = "zookeeper") -> OpenFault:
+    between = (str(node), above)
     return OpenFault(number=1, at_ms=at_ms, fault=CutLink(between), text="cut", repair=HealLink(between))
 
 
@@ -59,6 +52,13 @@ def sandbox(*changed: ProcessView, **more: object) -> SandboxState:
     links = tuple(LinkView(between=(str(number), "zookeeper")) for number in (1, 2, 3))
     state = SandboxState(processes=tuple(processes.values()), links=links, load=LoadView(rate=200.0))
     return msgspec.structs.replace(state, **more)
+
+
+def of_quorum(*changed: ProcessView, **more: object) -> SandboxState:
+    """As `sandbox`, with three controllers instead of the ZooKeeper."""
+    controllers = [process("controller", f"controller {number}") for number in (101, 102, 103)]
+    state = sandbox(*controllers, *changed, **more)
+    return msgspec.structs.replace(state, processes=tuple(one for one in state.processes if one.kind != "zookeeper"))
 
 
 def drawn(
@@ -205,3 +205,69 @@ def test_a_broker_that_registers_anew_has_a_session_again() -> None:
     dashed = drawn(state).plain.count("╎")
     registered = small_image(BrokerRegistered(broker=5, endpoints=(), rack=None, epoch=1, registered_ms=1))
     assert dashed > drawn(state, image=registered).plain.count("╎") == 0
+
+
+KRAFT = small_image(ControllerElected(broker=102, since_ms=1))
+"""Controller 102 is active."""
+
+
+def test_the_active_controller_is_marked_and_the_cursor_begins_there() -> None:
+    answer = drawn(of_quorum(), image=KRAFT)
+    assert answer.title == "controller 102" and "controller 102 ★" in answer.plain
+    assert answer.plain.count("★") == 1 and "QUORUM" not in answer.plain
+
+
+def test_a_silent_broker_counts_down_to_its_fence() -> None:
+    state = of_quorum(process("broker", "broker 2", "killed", NOW_MS - 4_000))
+    assert "fenced in 2.0 s" in drawn(state, image=KRAFT).plain
+    fenced = small_image(ControllerElected(broker=102, since_ms=1), BrokerLost(broker=2))
+    told = drawn(state, image=fenced).plain
+    assert "fenced" in told and "fenced in" not in told and "session" not in told
+
+
+def test_a_broker_that_is_cut_off_from_controllers_counts_from_then_on() -> None:
+    links = (LinkView(between=("2", "controllers"), status="cut"), LinkView(between=("1", "controllers")))
+    told = drawn(of_quorum(links=links, faults=(cut(2, NOW_MS - 2_500, "controllers"),)), image=KRAFT).plain
+    assert "- CUT -" in told and "CUT OFF 2s" in told and "fenced in 3.5 s" in told
+
+
+@pytest.mark.parametrize("how", ["killed", "paused", "cut"])
+def test_without_a_majority_nothing_is_written_and_nobody_is_fenced(how: ProcessStatus | Literal["cut"]) -> None:
+    lost, links = [process("controller", "controller 101", "killed", NOW_MS - 900)], list[LinkView]()
+    if how == "cut":
+        links.append(LinkView(between=("102", "controllers"), status="cut"))
+    else:
+        lost.append(process("controller", "controller 102", how, NOW_MS - 900))
+    silent = process("broker", "broker 2", "killed", NOW_MS - 500)
+    told = drawn(of_quorum(*lost, silent, links=tuple(links)), image=KRAFT).plain
+    assert "NO QUORUM: nothing is written" in told and "nobody fences it" in told
+    one_left = drawn(of_quorum(lost[0], silent), image=KRAFT).plain
+    assert "NO QUORUM" not in one_left and "fenced in" in one_left
+
+
+def test_a_quorum_of_one_is_a_controller() -> None:
+    alone = of_quorum(process("controller", "controller 101", "killed", NOW_MS - 900))
+    processes = [one for one in alone.processes if one.name not in ("controller 102", "controller 103")]
+    assert (
+        "NO CONTROLLER: nothing is written" in drawn(msgspec.structs.replace(alone, processes=tuple(processes))).plain
+    )
+
+
+def test_a_controller_that_is_cut_off_says_so() -> None:
+    links = (LinkView(between=("103", "controllers"), status="cut"),)
+    told = drawn(of_quorum(links=links, faults=(cut(103, NOW_MS - 2_500, "controllers"),)), image=KRAFT).plain
+    assert "CUT OFF 2s" in told and "QUORUM" not in told
+
+
+@pytest.mark.parametrize("size", [ROOMY, (76, 22), (60, 16), (40, 12)])
+def test_a_quorum_of_five_fits(size: tuple[int, int]) -> None:
+    five = of_quorum(process("controller", "controller 104"), process("controller", "controller 105"))
+    answer = drawn(five, size, KRAFT)
+    assert {sum(cells(text) for text, _ in line) for line in answer.lines} == {size[0]}
+    assert "★" in answer.plain
+
+
+def test_a_link_is_named_by_what_its_ends_are() -> None:
+    links = (LinkView(between=("101", "102"), status="cut"), LinkView(between=("1", "controllers")))
+    listed = rows_shown(of_quorum(links=links), LinkList(), NOW_MS).rows
+    assert ["".join(text for text, _ in row.cells[0]) for row in listed] == ["c101 - c102", "b1 - controllers"]

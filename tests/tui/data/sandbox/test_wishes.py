@@ -96,3 +96,57 @@ def test_a_wish_becomes_a_deed(verb: str, about: str, deed: object) -> None:
 def test_a_wish_that_cannot_be_says_why(verb: str, about: str, why: str) -> None:
     with pytest.raises(Impossible, match="^" + why.replace("|", r"\|") + "$"):
         deed_of(STATE, verb, about)
+
+
+KRAFT = SandboxState(
+    processes=(
+        ProcessView(name="controller 101", kind="controller", status="running"),
+        ProcessView(name="controller 102", kind="controller", status="paused"),
+        ProcessView(name="broker 1", kind="broker", status="running"),
+        ProcessView(name="producer", kind="producer", status="running"),
+    ),
+    links=(
+        LinkView(between=("1", "controllers")),
+        LinkView(between=("101", "controllers"), status="cut"),
+        LinkView(between=("101", "102")),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("verb", "about", "deed"),
+    [
+        ("kill", "controller 101", Kill(101)),
+        ("kill", "broker 1", Kill(1)),
+        ("terminate", "controller 101", Terminate(101)),
+        ("pause", "controller 101", Pause(101)),
+        ("pause", "controller 102", Resume(102)),
+        ("revive", "controller 101", Start(101)),
+        ("revive", "controller 102", Resume(102)),
+        ("failover", "", KillController()),
+        ("cut", "broker 1", CutLink(("1", "controllers"))),
+        ("cut", "controller 101", HealLink(("101", "controllers"))),
+        ("brake", "101|102", SlowLink(("101", "102"), 200.0)),
+        ("brake", "broker 1", SlowLink(("1", "controllers"), 200.0)),
+    ],
+)
+def test_in_kraft_mode_controllers_are_broken_as_brokers_are(verb: str, about: str, deed: object) -> None:
+    assert deed_of(KRAFT, verb, about) == deed
+
+
+@pytest.mark.parametrize(
+    ("verb", "about", "why"),
+    [
+        (
+            "expire",
+            "broker 1",
+            "KRaft has no ZooKeeper sessions: a broker that is cut off from the controllers is fenced",
+        ),
+        ("pause", "producer", "this is for brokers and controllers, not for producer"),
+        ("fill", "controller 101", "this is for brokers, not for controller 101"),
+        ("cut", "controller 102", "there is no link 102 - controllers"),
+    ],
+)
+def test_what_cannot_be_in_kraft_mode_says_why(verb: str, about: str, why: str) -> None:
+    with pytest.raises(Impossible, match=f"^{why}$"):
+        deed_of(KRAFT, verb, about)
