@@ -38,10 +38,12 @@ def main() -> int:
         ) as cluster,
     ):
         playing = QuorumFaults(cluster, seed, tell, upgrades=UPGRADES if is_upgraded else (), only=given.only)
-        report = asyncio.run(playing.play(given.faults, until_s))
-    for line in told(report):
-        print(line)
-    return 1 if report.violations else 0
+        try:
+            asyncio.run(playing.play(given.faults, until_s))
+        finally:
+            for line in told(playing.report):
+                print(line)
+    return 1 if playing.report.violations else 0
 
 
 def told(report: Report) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import subprocess
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -35,6 +36,7 @@ from tests.quorum_faults.unclean_tail import has_written, leave_tail
 
 LOOK_S = 0.05
 QUIET_S = 60.0
+PATIENCE = 5
 UPGRADES = ("4.1", "4.2", "4.3", "4.4")
 
 
@@ -308,7 +310,7 @@ class QuorumFaults:
     async def _difference(self) -> str:
         """Between the image, what Kafka's tool prints, and a source that is opened now; empty where there is none."""
         assert self._feed is not None
-        text = await asyncio.to_thread(Commands(self._cluster).describe_text)
+        text = await self._described()
         printed = {line for line in text.splitlines() if line.startswith("\t")}
         async with self._fresh() as fresh:
             image = self._feed.moment.image
@@ -323,6 +325,15 @@ class QuorumFaults:
         }
         differing = sorted(lines ^ printed)
         return f"Kafka's tool: {differing}"[:2_000] if differing else ""
+
+    async def _described(self) -> str:
+        """By Kafka's own tool, which takes a minute and more on a machine that is busy with other things."""
+        for _ in range(PATIENCE):
+            try:
+                return await asyncio.to_thread(Commands(self._cluster).describe_text)
+            except subprocess.TimeoutExpired as expired:
+                self._say(f"Kafka's tool did not answer within {expired.timeout:g} s: it is asked once more")
+        raise AssertionError(f"Kafka's tool did not answer {PATIENCE} times")
 
     @contextlib.asynccontextmanager
     async def _fresh(self) -> AsyncIterator[ClusterImage]:
