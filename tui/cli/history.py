@@ -313,8 +313,9 @@ def _logs(folders: Sequence[Path]) -> dict[Path, Path]:
     found: dict[Path, Path] = {}
     for folder in folders:
         name = str(folder)
-        if re.match(r"[a-z]+:/", name):
-            raise RecordingError(f"{name}: not recorded yet; kdrill record SOURCE -o DIR does, then history reads DIR")
+        if source := re.fullmatch(r"([a-z]+):/([^/].*)", name):  # a Path has one slash for two
+            way_out = "kdrill record SOURCE -o DIR does, then history reads DIR"
+            raise RecordingError(f"{source[1]}://{source[2]}: not recorded yet; {way_out}")
         try:
             log = parse_metadata_log(name)
         except SourceError as error:
