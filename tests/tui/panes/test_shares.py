@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import ComposeResult
+from textual.message import Message
 
 from tests.tui.screen_text import screen_lines
 from tests.tui.widgets.listing import COLUMNS, row
@@ -97,6 +98,17 @@ async def test_a_title_is_part_of_what_a_pane_wants() -> None:
         await pilot.pause()
         await pilot.pause()
         assert frame.title in screen_lines(app)[0]
+
+
+async def test_panes_are_looked_at_anew_only_where_one_wants_other_room() -> None:
+    app, sent = Two(), list[Message]()
+    async with app.run_test(size=(100, 12), message_hook=sent.append) as pilot:
+        frame = app.query(Framed).first()
+        for title, wants_other_room in (("orders-8", True), ("orders-9", False), ("orders-10", True)):
+            sent.clear()
+            frame.name_it(title)
+            await pilot.pause()
+            assert any(isinstance(each, ContentShown) for each in sent) == wants_other_room
 
 
 async def test_a_pane_that_is_hidden_while_its_contents_come_does_no_harm() -> None:

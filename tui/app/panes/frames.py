@@ -79,10 +79,11 @@ class Framed(StripWidget):
 
     def name_it(self, title: str) -> None:
         if title != self.title:
-            self.title = title
+            wanted, self.title = self.wanted, title
             self._strips.pop("top", None)
             self.refresh(Region(-1, -1, self.outer_size.width, 1))
-            self.post_message(ContentShown(self))
+            if self.wanted != wanted:
+                self.post_message(ContentShown(self))
 
     def be_at_hand(self, is_at_hand: bool) -> None:
         """Whether keys apply to this pane."""

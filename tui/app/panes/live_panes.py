@@ -262,9 +262,10 @@ class LiveText(TextPane):
     def take(self, answer: TextAnswer) -> None:
         """Shows what was answered; where it counts seconds, it is asked for again when the next one is over."""
         self.copy_text = answer.plain
-        self.unbroken = answer.wants
+        wanted, self.unbroken = self.wanted, answer.wants
         if answer.lines != self._source:
             self.show(answer.lines)
+        if self.wanted != wanted:
             self.post_message(ContentShown(self))
         if self._clock is not None:
             self._clock.stop()

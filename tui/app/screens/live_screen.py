@@ -264,8 +264,8 @@ class LiveScreen(Page):
     @on(RowsShown)
     @on(RowHighlighted)
     def _select(self) -> None:
-        """Another row may allow something else."""
-        self.show_keys()
+        """Another row may allow something else. Whoever pressed a key looks at the row first."""
+        self.call_after_refresh(self.show_keys)
 
     @on(RowsShown)
     def _count(self) -> None:

@@ -67,6 +67,7 @@ class PictureOfCluster(LivePicture):
     def take(self, answer: TextAnswer) -> None:
         super().take(answer)
         self.spots, self._shown = answer.spots, answer.title
+        self.post_message(ContentShown(self))
 
     def action_aside(self, step: int) -> None:
         keys = [spot.key for spot in self.spots]

@@ -67,6 +67,7 @@ class LineView(StripWidget, can_focus=True):
         self._follow_top = follow_top
         self._position = CursorPosition()
         self._window = EMPTY
+        self._header_lines = 0
         self._arrived = False
         self._wanted = range(0)
         self._told = ""
@@ -107,6 +108,9 @@ class LineView(StripWidget, can_focus=True):
     def show(self, window: Window, key: str = "") -> None:
         """Take these rows instead of those held. `window.cursor` is believed only for the `key` it was asked with."""
         old, self._window = self._window, window
+        if window.columns != old.columns:
+            titled = ((each.title, each.head) for each in window.columns)
+            self._header_lines = sum(map(any, zip(*titled, strict=True)))
         shape = (window.columns, window.note, window.total == 0)
         if not self._arrived or shape != (old.columns, old.note, old.total == 0):
             self._arrived = True
@@ -142,6 +146,7 @@ class LineView(StripWidget, can_focus=True):
     def start_over(self) -> None:
         """Another list takes this one's place: forget the rows and the cursor, and ask."""
         self._position, self._window, self._arrived = CursorPosition(), EMPTY, False
+        self._header_lines = 0
         self._told, self._skipped, self._needs = "", 0, []
         self._redraw()
         self.ask()
@@ -227,12 +232,6 @@ class LineView(StripWidget, can_focus=True):
         return None if place is None else sum(slot.width + GAP for slot in slots[:place])
 
     # Cursor and viewport
-
-    @property
-    def _header_lines(self) -> int:
-        return sum(
-            any(texts) for texts in zip(*((each.title, each.head) for each in self._window.columns), strict=True)
-        )
 
     @property
     def _page(self) -> int:

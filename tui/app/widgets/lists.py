@@ -36,7 +36,7 @@ class Latest(ListMessage):
 
 
 class ContentShown(Latest):
-    """A pane holds something else: it may want more room, or less."""
+    """A pane holds something else and wants more room for it, or less."""
 
 
 class WindowWanted(Latest):

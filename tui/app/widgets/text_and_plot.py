@@ -60,6 +60,7 @@ class TextPane(StripWidget, can_focus=True):
         self._empty = empty
         self._wrap = wrap
         self._source: tuple[Line, ...] = ()
+        self._longest_line: int | None = None
         self._lines: list[Line] = []
         self._sought = ""
         self._strips: dict[int, tuple[bool, Strip]] = {}
@@ -73,15 +74,24 @@ class TextPane(StripWidget, can_focus=True):
     @property
     def wanted(self) -> tuple[int, int]:
         """Cells of the longest line, or in which text reads well, and lines as they are wrapped now."""
-        longest = max((sum(cells(plain(text)) for text, _ in line) for line in self._source), default=0)
-        longest = self.unbroken or longest
-        return min(longest, READS_WELL) + 1, len(self._lines)
+        return min(self.unbroken or self._longest(), READS_WELL) + 1, len(self._lines)
+
+    def _longest(self) -> int:
+        """Cells of the longest line, or of the first one that is too long to read well."""
+        if self._longest_line is None:
+            self._longest_line = 0
+            for line in self._source:
+                self._longest_line = max(self._longest_line, sum(cells(plain(text)) for text, _ in line))
+                if self._longest_line >= READS_WELL:
+                    break
+        return self._longest_line
 
     def show(self, lines: Sequence[Sequence[Span]], *, keep_place: bool = True) -> None:
         """Show these lines; the viewport stays where it is unless another subject begins."""
         if not (self._source and lines):
             self.refresh()
         self._source = tuple(tuple(line) for line in lines)
+        self._longest_line = None
         if not keep_place:
             self._stand(0)
         self._lay_out()
