@@ -25,6 +25,7 @@ ANALYSES: Mapping[str, str] = {
     "fleet": "model.analyses.fleets.fleet:FLEET",
     "forecast": "model.analyses.forecast.forecast:FORECAST",
     "history": "model.analyses.history.history:HISTORY",
+    "log-history": "model.analyses.history.log_history:LOG_HISTORY",
     "plans": "model.analyses.plans:PLANS",
     "previews": "model.analyses.previews.kernel:PREVIEWS",
     "scan": "model.analyses.scans.combining:SCAN",

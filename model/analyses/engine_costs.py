@@ -58,6 +58,7 @@ PRIORS: Mapping[str, float] = {
     "fleet": 1e-3,
     "forecast": 5e-5,
     "history": 2e-7,
+    "log-history": 1e-6,
     "plans": 1.5e-4,
     "previews": 3.3e-8,
     "scan": 6e-10,

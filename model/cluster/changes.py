@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from model.cluster.change import Change, ImageStep, differing, folded
 from model.cluster.cluster_image import BrokerImage, ClusterImage
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OWN_SETTINGS, TopicPartition
 from model.cluster.image_parts import ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.partition_changes import partition_changes, topic_changes
 from model.cluster.texts import HIDDEN, MOST, counted, is_sensitive, listed
@@ -140,6 +140,8 @@ def _some(partitions: Sequence[object]) -> str:
 def config_changes(step: ImageStep) -> Iterator[Change]:
     """One for each setting, old -> new; secret values are hidden."""
     for entity, old, new in sorted(differing(step.before.configs, step.after.configs), key=lambda one: one[0]):
+        if entity.startswith(OWN_SETTINGS) and (old is None or new is None):
+            continue  # a broker tells its file while it runs: that it begins or ends to changes no setting
         was, now = old or {}, new or {}
         for key in sorted(key for key in {**was, **now} if was.get(key) != now.get(key)):
             values = [

@@ -59,3 +59,7 @@ def metadata_version(level: int) -> str:
     """A level of metadata.version as Kafka calls it, `21 (3.9-IV0)`; one that is not known is a number."""
     known = 1 <= level <= len(_METADATA_VERSIONS)
     return f"{level} ({_METADATA_VERSIONS[level - 1]})" if known else str(level)
+
+
+OWN_SETTINGS = "server.properties/"
+"""How entities of settings begin that are brokers' own files: `server.properties/1`."""

@@ -26,6 +26,7 @@ from model.observer.messages import (
     FetchLog,
     FetchSnapshot,
     HangUp,
+    KnownLeader,
     LogFetched,
     LoginRefused,
     LogPosition,
@@ -40,8 +41,9 @@ from model.observer.messages import (
 )
 from model.observer.observed_log import GarbledError, LostRecordsError, check_snapshot, fetched_batches
 from model.observer.state import (
+    COMMITTED_MS,
     ELECTION,
-    LIVE_MS,
+    HEARD_MS,
     REDIRECTED,
     SERVER_FAULT,
     STOPPING,
@@ -50,6 +52,7 @@ from model.observer.state import (
     Download,
     Observer,
     Turn,
+    others,
 )
 
 BESIDE_MS = 2_000
@@ -142,7 +145,7 @@ def _fetched(turn: Turn, answer: LogFetched | SnapshotFetched, address: Address)
 
 def _from_leader(turn: Turn, answer: LogFetched | SnapshotFetched) -> None:
     if not turn.state.is_led:
-        turn.set(moved_ms=turn.now_ms)
+        turn.set(moved_ms=turn.now_ms, vouched_ms=turn.now_ms)
     turn.set(is_led=True, heard_ms=turn.state.asked_ms, tried=frozenset(), failures=0, trouble="")
     try:
         if isinstance(answer, SnapshotFetched):
@@ -169,6 +172,8 @@ def _take_records(turn: Turn, answer: LogFetched) -> None:
     turn.set(log=log, leader_mark=mark, garbled=0)
     if log.high_watermark > before or not log.pending:
         turn.set(moved_ms=turn.now_ms)
+    if mark > state.leader_mark:
+        turn.set(vouched_ms=turn.now_ms)
     if committed:
         turn.commands.append(BatchesCommitted(committed, log.high_watermark))
     if is_news or turn.now_ms - state.asked_ms >= HURRIED_MS:
@@ -327,11 +332,11 @@ def _ask_beside(turn: Turn) -> None:
         changed = {"has_asked_controllers": True, "controllers": turn.ask(state.at, DescribeControllers())}
     if now_ms >= state.beside.quorum_due_ms:
         changed |= {"quorum_due_ms": now_ms + BESIDE_MS, "quorum": turn.ask(state.at, DescribeQuorum())}
-    others = [each for each in turn.choices() if each != state.at]
-    is_doubtful = now_ms - min(state.moved_ms, state.heard_ms) >= LIVE_MS
-    if others and is_doubtful and now_ms >= state.beside.voter_due_ms:
+    voters = others(state)
+    is_still = now_ms - min(state.moved_ms, state.vouched_ms) >= COMMITTED_MS
+    if voters and (is_still or now_ms - state.heard_ms >= HEARD_MS) and now_ms >= state.beside.voter_due_ms:
         asked = state.beside.voters_asked
-        voter = others[asked % len(others)]
+        voter = voters[asked % len(voters)]
         number = turn.ask(voter, FetchLog(cluster_id=state.cluster_id))
         changed |= {"voter_due_ms": now_ms + BESIDE_MS, "voter": number, "voters_asked": asked + 1}
     if changed:
@@ -339,13 +344,15 @@ def _ask_beside(turn: Turn) -> None:
 
 
 def _second_voter(turn: Turn, answer: Answer) -> None:
-    """It counts only where it knows of a newer epoch: then whoever is asked now does not lead any more."""
+    """Where it knows of a newer epoch, whoever is asked now does not lead any more; of the same one, it does."""
     if not isinstance(answer, LogFetched):
         return
-    epoch = turn.state.epoch
+    leader = KnownLeader(turn.state.leader, turn.state.epoch)
     turn.learn(answer.endpoints)
     turn.adopt(answer.leader)
-    if turn.state.epoch == epoch:
+    if answer.leader == leader:
+        turn.set(vouched_ms=max(turn.state.vouched_ms, turn.state.beside.voter_due_ms - BESIDE_MS))
+    if turn.state.epoch == leader.epoch:
         return
     turn.set(asked=0)
     if turn.state.leader == NOBODY:

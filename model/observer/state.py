@@ -1,7 +1,14 @@
 """What an observer of a quorum knows between two events and how it stands, and one decision while it is being made.
 
-LIVE means: the leader of the newest epoch that anybody told answered within 1.5 s, its high watermark is known, all
-below it was handed on, and no record waits longer than 1.5 s to be committed. All else is STALE, with its reason.
+LIVE means: the leader of the newest epoch that anybody told has answered what it was asked within the last 2 s, its
+high watermark is known, all below it was handed on, and no record waits longer than 1.5 s to be committed. All else is
+STALE, with its reason.
+
+A leader that was deposed and has not heard of it answers on: before 3.7 for ever, later for up to 1.5 times
+`controller.quorum.fetch.timeout.ms`. It commits nothing any more, and that shows, since it writes every half second
+(`metadata.max.idle.interval.ms`): LIVE lacks at most what was acknowledged within the last 3.5 s, however slow answers
+are. Where it writes more rarely, or never (0), another voter is asked every 2 s whether it still leads; where none has
+said so for 8 s, that is STALE, too.
 """
 
 from collections.abc import Mapping
@@ -25,8 +32,12 @@ from model.observer.messages import (
 )
 from model.observer.observed_log import ObservedLog
 
-LIVE_MS = 1_500
-"""Three long polls: an answer that is older proves nothing any more."""
+HEARD_MS = 2_000
+"""An answer to what was asked longer ago proves nothing any more: two long polls, each half a second on its way."""
+COMMITTED_MS = 1_500
+"""Three times the interval in which leaders write."""
+VOUCHED_MS = 8_000
+"""Long enough to ask four other voters, one after the other."""
 
 
 class Download(msgspec.Struct, frozen=True):
@@ -82,6 +93,8 @@ class Observer(msgspec.Struct, frozen=True):
     """When it was asked what it answered last: an answer that comes late says nothing of the time since then."""
     moved_ms: int = 0
     """When the high watermark moved last, or nothing was there to be committed."""
+    vouched_ms: int = 0
+    """When the high watermark moved last, or another voter was asked that said who leads: so it does."""
     download: Download | None = None
     tried: frozenset[Address] = frozenset()
     """Who was no help since the last time that anybody was."""
@@ -141,8 +154,8 @@ def _reason(state: Observer, now_ms: int) -> str:
     if not state.is_led:
         return state.trouble
     who = _leader(state)
-    if now_ms - state.heard_ms > LIVE_MS:
-        return f"no answer from {who} for {LIVE_MS / 1000:g} s"
+    if now_ms - state.heard_ms > HEARD_MS:
+        return f"no answer from {who} for {HEARD_MS / 1000:g} s"
     if state.download is not None:
         size = "" if state.download.size == UNKNOWN else f" of {state.download.size:,}"
         return f"reading snapshot {state.download.id}: {state.download.position:,}{size} bytes"
@@ -150,8 +163,10 @@ def _reason(state: Observer, now_ms: int) -> str:
         return f"{who} was just elected and has committed nothing yet"
     if log.handed.offset < state.leader_mark:
         return f"reading the log: {log.handed.offset:,} of {state.leader_mark:,} records"
-    if log.pending and now_ms - state.moved_ms > LIVE_MS:
-        return f"{who} writes, yet nothing was committed for {LIVE_MS / 1000:g} s: a majority may not follow it"
+    if log.pending and now_ms - state.moved_ms > COMMITTED_MS:
+        return f"{who} writes, yet nothing was committed for {COMMITTED_MS / 1000:g} s: a majority may not follow it"
+    if now_ms - state.vouched_ms > VOUCHED_MS and others(state):
+        return f"{who} has committed nothing for {VOUCHED_MS / 1000:g} s, and no other voter says that it still leads"
     return ""
 
 
@@ -163,13 +178,26 @@ def _leader(state: Observer) -> str:
 def wake_ms(state: Observer, now_ms: int) -> int:
     """When to look again although nothing happens."""
     if state.ended:
-        return now_ms + LIVE_MS
-    times = [state.heard_ms + LIVE_MS + 1, state.moved_ms + LIVE_MS + 1]
+        return now_ms + HEARD_MS
+    times = [state.heard_ms + HEARD_MS + 1, state.moved_ms + COMMITTED_MS + 1, state.vouched_ms + VOUCHED_MS + 1]
     if not state.asked:
         times.append(state.not_before_ms)
     if state.is_led:
         times += [state.beside.voter_due_ms, state.beside.quorum_due_ms]
-    return min((at_ms for at_ms in times if at_ms > now_ms), default=now_ms + LIVE_MS)
+    return min((at_ms for at_ms in times if at_ms > now_ms), default=now_ms + HEARD_MS)
+
+
+def choices(state: Observer) -> tuple[Address, ...]:
+    """Who may be asked, the likeliest leader first."""
+    leader = state.known.get(state.leader)
+    first = tuple(each for each in (leader, state.at) if each is not None)
+    every = dict.fromkeys((*first, *state.given, *state.known.values()))
+    return tuple(each for each in every if each not in state.rejected)
+
+
+def others(state: Observer) -> tuple[Address, ...]:
+    """Who may be asked beside the one that is asked for the log."""
+    return tuple(each for each in choices(state) if each != state.at)
 
 
 class Backoff(NamedTuple):
@@ -185,7 +213,7 @@ class Backoff(NamedTuple):
 
 REDIRECTED = Backoff(50, 1_000)
 ELECTION = Backoff(50, 1_000, always=True)
-UNREACHABLE = Backoff(100, 5_000)
+UNREACHABLE = Backoff(100, 1_000)
 STOPPING = Backoff(100, 100, always=True)
 SERVER_FAULT = Backoff(1_000, 1_000, always=True)
 
@@ -253,18 +281,18 @@ class Turn:
         """Asks the next one that may lead, at once or after a pause. `may_be_here`: the one asked last may, too."""
         state = self.state
         tried = state.tried if may_be_here or state.at is None else state.tried | {state.at}
-        choices = self.choices()
-        if not choices:
+        every = choices(state)
+        if not every:
             self.end("fault", "; ".join(f"{place(each)} is {why}" for each, why in state.rejected.items()))
             return
-        target = next((each for each in choices if each not in tried), None)
+        target = next((each for each in every if each not in tried), None)
         pause_ms = 0
         if target is None or pause.always:
             pause_ms = min(pause.longest_ms, pause.first_ms << min(state.failures, 16))
             self.set(failures=state.failures + 1)
         if target is None:
             tried = frozenset[Address]()
-            target = next((each for each in choices if each != state.at), choices[0])
+            target = next((each for each in every if each != state.at), every[0])
         if state.at is not None and target != state.at:
             self.commands.append(HangUp(state.at))
         self.set(at=target, tried=tried, trouble=trouble, is_led=False, download=None)
@@ -272,11 +300,3 @@ class Turn:
             self.fetch_after(pause_ms)
         else:
             self.fetch()
-
-    def choices(self) -> tuple[Address, ...]:
-        """Who may be asked, the likeliest leader first."""
-        state = self.state
-        leader = state.known.get(state.leader)
-        first = tuple(each for each in (leader, state.at) if each is not None)
-        every = dict.fromkeys((*first, *state.given, *state.known.values()))
-        return tuple(each for each in every if each not in state.rejected)

@@ -6,7 +6,7 @@ Decides nothing.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from model.cluster.change import Change
@@ -90,7 +90,8 @@ class Feed:
             return
         image = with_rebalances(before, image)
         findings = find(image, None if batch.fresh else self.moment.findings)
-        self._see(before, image, findings, batch.touched, relisted=batch.listing)
+        changes = () if batch.is_known_late else changes_between(before, image)
+        self._see(image, findings, changes, batch.touched, relisted=batch.listing)
 
     def _after(self, batch: FactBatch, before: ClusterImage, provenance: Provenance) -> ClusterImage | None:
         """The next image; None where what is shown stands until more has been read."""
@@ -117,12 +118,18 @@ class Feed:
 
     def show(self, image: ClusterImage) -> None:
         """Takes a whole image as it was put together elsewhere, such as the next one of a recording."""
-        self._see(self.moment.image, image, find(image, self.moment.findings), (), relisted=True)
+        changes = changes_between(self.moment.image, image)
+        self._see(image, find(image, self.moment.findings), changes, (), relisted=True)
 
     def _see(
-        self, before: ClusterImage, image: ClusterImage, findings: Findings, touched: tuple[str, ...], *, relisted: bool
+        self,
+        image: ClusterImage,
+        findings: Findings,
+        changes: Sequence[Change],
+        touched: tuple[str, ...],
+        *,
+        relisted: bool,
     ) -> None:
-        changes = changes_between(before, image)
         with self._lock:
             feed = (*self.moment.feed, *changes)[-FEED_LENGTH:]
             self._step(image=image, findings=findings, feed=feed, touched=touched, relisted=relisted)

@@ -100,6 +100,8 @@ class FactBatch(msgspec.Struct, frozen=True):
     """The answers that said so, in the order in which they were read; of ZooKeeper only."""
     logged: Sequence[Logged] = ()
     """The records of the metadata log that said so; of KRaft only."""
+    is_known_late: bool = False
+    """It was so before, and is only heard of now, such as settings and groups after a first picture: no event."""
 
     @property
     def is_listed(self) -> bool:

@@ -38,10 +38,12 @@ def main() -> int:
         ) as cluster,
     ):
         playing = QuorumFaults(cluster, seed, tell, upgrades=UPGRADES if is_upgraded else (), only=given.only)
-        report = asyncio.run(playing.play(given.faults, until_s))
-    for line in told(report):
-        print(line)
-    return 1 if report.violations else 0
+        try:
+            asyncio.run(playing.play(given.faults, until_s))
+        finally:
+            for line in told(playing.report):
+                print(line)
+    return 1 if playing.report.violations else 0
 
 
 def told(report: Report) -> list[str]:
@@ -55,7 +57,7 @@ def told(report: Report) -> list[str]:
         "deposed leaders' tails": f"{report.tails}, {report.truncated} of them truncated when looked at",
         "violations": len(report.violations),
         "longest from quiet to the truth": f"{max(report.to_truth_s, default=0.0):.1f} s",
-        "longest behind while LIVE": f"{report.most_behind_s:.2f} s",
+        "longest behind while LIVE": f"{report.acknowledged.most_behind_s:.2f} s",
         "looks": ", ".join(f"{count:,} {phase}" for phase, count in report.looks.most_common()),
     }
     lines = [f"{name:<34} {value}" for name, value in figures.items()]

@@ -3,13 +3,14 @@
 For people it is printed in 80 columns: each cluster's figures, the largest first.
 """
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from shlex import quote
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 import msgspec
@@ -29,6 +30,7 @@ from model.analyses.history.tables import merged
 from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
 from model.sources.addresses import parse_metadata_log
+from model.sources.source import SourceError
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import takes_engine
 from tui.cli.output import Duration, json_line, tell
@@ -259,41 +261,85 @@ def history(
              kdrill history recordings --cluster prod-eu1 --from 2026-11-01 --to 2026-12-01 --json
              kdrill history /var/lib/kraft/__cluster_metadata-0
     """
+    found: list[_Read] = []
     with tempfile.TemporaryDirectory(prefix="kdrill-history-") as kept:
         try:
-            recordings = _recordings(folders, Path(kept))
-            parameters = parameters_of([*recordings], clusters, *period)
-        except RecordingError as error:
+            logs = _logs(folders)
+            on_spark = logs if engine.wanted == "spark" else {}
+            if on_spark:
+                # Decoding logs takes a while to load, and only they need it.
+                from tui.cli.log_history import by_spark  # noqa: PLC0415
+
+                told = by_spark([*on_spark.values()], Path(kept), clusters, period, engine, drills=not no_drill)
+                found += [_Read(words, outcome) for words, outcome in told]
+            rest = [folder for folder in folders if folder not in on_spark]
+            if rest:
+                recordings = _recordings(rest, logs, Path(kept))
+                parameters = msgspec.structs.replace(
+                    parameters_of([*recordings], clusters, *period), drills=not no_drill
+                )
+                found.append(_read(parameters, engine, recordings))
+        except (AnalysisError, RecordingError) as error:
             raise click.ClickException(str(error)) from None
-        parameters = msgspec.structs.replace(parameters, drills=not no_drill)
-        read, outcome, partly = _read(parameters, engine)
-    outcome = msgspec.structs.replace(outcome, result=_named(outcome.result, recordings))
-    if not outcome.result.clusters:
+    result = HistoryResult(tuple(cluster for read in found for cluster in read.outcome.result.clusters))
+    if not result.clusters:
         raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
     if as_json:
-        _print_json(folders, parameters, outcome, partly)
+        _print_json(folders, period, result, found)
     else:
-        for line in lines(outcome.result, everything=everything, is_ascii=is_ascii):
+        for line in lines(result, everything=everything, is_ascii=is_ascii):
             click.echo(line)
-        _print_read(read, outcome, partly)
+        click.echo()
+        for read in found:
+            click.echo(read.said)
     return 0
 
 
-def _recordings(folders: Sequence[Path], kept: Path) -> dict[Path, Path]:
+class _Read(NamedTuple):
+    """What was read, in words, what it tells, and how far it is where somebody interrupted."""
+
+    words: str
+    outcome: EngineResult
+    partial: str = ""
+
+    @property
+    def said(self) -> str:
+        told = f", {self.partial}, the newest first" if self.partial else ""
+        return f"{self.words}, read in {self.outcome.seconds:,.1f} s, {self.outcome.engine}{told}"
+
+
+def _logs(folders: Sequence[Path]) -> dict[Path, Path]:
+    """Those that are metadata logs, and where each is. Raises RecordingError for what is only another SOURCE."""
+    found: dict[Path, Path] = {}
+    for folder in folders:
+        name = str(folder)
+        if source := re.fullmatch(r"([a-z]+):/([^/].*)", name):  # a Path has one slash for two
+            way_out = "kdrill record SOURCE -o DIR does, then history reads DIR"
+            raise RecordingError(f"{source[1]}://{source[2]}: not recorded yet; {way_out}")
+        try:
+            log = parse_metadata_log(name)
+        except SourceError as error:
+            raise RecordingError(str(error)) from None
+        if log is not None and not folder.exists():
+            raise RecordingError(f"{name}: name the folder alone; --to TIME ends it earlier")
+        if log is not None:
+            found[folder] = log.path
+    return found
+
+
+def _recordings(folders: Sequence[Path], logs: Mapping[Path, Path], kept: Path) -> dict[Path, Path]:
     """Recordings to read, and as what they were named; metadata logs become recordings below `kept`.
 
     Raises RecordingError.
     """
     found: dict[Path, Path] = {}
     for number, folder in enumerate(folders):
-        log = parse_metadata_log(str(folder)) if folder.exists() else None
-        if log is None:
-            found[folder.absolute()] = folder.absolute()
-        else:
-            # Decoding logs takes a while to load, and only they need it.
+        if folder in logs:
             from model.sources.metadata_log.recorded import record_log  # noqa: PLC0415
 
-            found[record_log(log.path, kept / str(number), tell)] = log.path.absolute()
+            found[record_log(logs[folder], kept / str(number), tell)] = logs[folder].absolute()
+        else:
+            found[folder.absolute()] = folder.absolute()
     return found
 
 
@@ -315,38 +361,30 @@ def _named(result: HistoryResult, recordings: Mapping[Path, Path]) -> HistoryRes
     return HistoryResult(clusters)
 
 
-def _read(parameters: HistoryParameters, engine: Engine) -> tuple[HistoryParameters, EngineResult, str]:
-    """What was read of it, what that tells, and how far it is where somebody interrupted.
-
-    Raises click.ClickException.
-    """
+def _read(parameters: HistoryParameters, engine: Engine, recordings: Mapping[Path, Path]) -> _Read:
+    """Of recordings. Raises AnalysisError, click.ClickException."""
     from tui.cli.waved import computed  # noqa: PLC0415 - takes asyncio
 
     found = computed(
         engine, HISTORY, {}, parameters, partial(waves, parameters), lambda part: len(part.days), "parts", first=0.0
     )
     read = msgspec.structs.replace(parameters, days=tuple(day for part in found.parts for day in part.days))
-    try:
-        outcome = msgspec.structs.replace(found.outcome, result=history_of(merged(found.results), read))
-        return read, outcome, found.partial
-    except AnalysisError as error:
-        raise click.ClickException(str(error)) from None
+    result = _named(history_of(merged(found.results), read), recordings)
+    size = sum(day.size_bytes for day in read.days) / 1e6
+    words = f"{counted(len(read.days), 'cluster-day')}, {size:,.1f} MB"
+    return _Read(words, msgspec.structs.replace(found.outcome, result=result), found.partial)
 
 
-def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcome: EngineResult, partial: str) -> None:
+def _print_json(
+    folders: tuple[Path, ...], period: tuple[int, int], result: HistoryResult, found: Sequence[_Read]
+) -> None:
+    partial = next((read.partial for read in found if read.partial), "")
     provenance = {
         "source": [str(folder) for folder in folders],
-        "from_ms": parameters.from_ms,
-        "to_ms": None if parameters.to_ms == FOREVER_MS else parameters.to_ms,
-        "engine": outcome.engine,
-        "seconds": round(outcome.seconds, 3),
+        "from_ms": period[0],
+        "to_ms": None if period[1] == FOREVER_MS else period[1],
+        "engine": ", ".join(dict.fromkeys(read.outcome.engine for read in found)),
+        "seconds": round(sum(read.outcome.seconds for read in found), 3),
         **({"partial": partial} if partial else {}),
     }
-    click.echo(json_line({"format": HISTORY_FORMAT, **msgspec.to_builtins(outcome.result), "provenance": provenance}))
-
-
-def _print_read(parameters: HistoryParameters, outcome: EngineResult, partial: str) -> None:
-    size = sum(day.size_bytes for day in parameters.days) / 1e6
-    days = counted(len(parameters.days), "cluster-day")
-    told = f", {partial}, the newest first" if partial else ""
-    click.echo(f"\n{days}, {size:,.1f} MB, read in {outcome.seconds:,.1f} s, {outcome.engine}{told}")
+    click.echo(json_line({"format": HISTORY_FORMAT, **msgspec.to_builtins(result), "provenance": provenance}))

@@ -183,7 +183,8 @@ class Router:
     async def of_controller(self, page: Callable[..., Answer], query: ControllerText | RegistrationText) -> Answer:
         moment, now_ms = await self._at(query.at)
         znodes = await self._services.tree.znodes(znodes_behind(query), self._steady_ms())
-        return page(moment, query, now_ms, self._memory, znodes)
+        more = {"terms": self._services.tree.terms} if isinstance(query, ControllerText) else {}
+        return page(moment, query, now_ms, self._memory, znodes, **more)
 
     async def of_states(self, page: Page, query: Any) -> Answer:
         """As of_moment; the page takes who led a quorum when, too."""

@@ -157,7 +157,8 @@ class PollingSource:
         try:
             async for records in survey.look():
                 if records:
-                    sink.take(FactBatch(records, -1, _now_ms(), listing=survey.lists))
+                    is_late = not survey.lists and not self._status.verified_ms
+                    sink.take(FactBatch(records, -1, _now_ms(), listing=survey.lists, is_known_late=is_late))
         except DeniedError as error:
             return "denied", f"{self.name}: {error}"
         except WireError as error:

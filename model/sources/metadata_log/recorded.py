@@ -27,7 +27,8 @@ from model.sources.metadata_log.stretches import LogStretch, RisingTimes, stretc
 STRETCH_BYTES: Final = 8 << 20
 """Of a log, from which on another process takes the next ones."""
 MOST_PROCESSES: Final = 16
-_ALL_BYTES: Final = 1 << 62
+ALL_BYTES: Final = 1 << 62
+"""More than any log has: it is read from its beginning."""
 _WHOLE: Final = Rolling(absent_ms=1 << 60)
 """A log says all that changed: what lies long between two changes is no gap."""
 
@@ -56,7 +57,7 @@ def record_log(
     """
     most = min(os.cpu_count() or 1, MOST_PROCESSES) if processes is None else processes
     try:
-        log = MetadataLog(path, whole_bytes=_ALL_BYTES)
+        log = MetadataLog(path, whole_bytes=ALL_BYTES)
         cluster = log.cluster_id or path.resolve().parent.name
         cut = stretches(log, stretch_bytes)
         orders = (StretchToRecord(path, folder / f".stretch-{each.number}", cluster, each) for each in cut)
@@ -123,7 +124,7 @@ def record_stretch(order: StretchToRecord) -> bool:
 
 
 def _steps(order: StretchToRecord) -> Iterator[LogStep]:
-    log, stretch = MetadataLog(order.path, whole_bytes=_ALL_BYTES), order.stretch
+    log, stretch = MetadataLog(order.path, whole_bytes=ALL_BYTES), order.stretch
     if stretch.since:
         return log.steps_from(pickle.loads(stretch.since), stretch.end_offset)
     return log.steps(Until(None if stretch.end_offset is None else stretch.end_offset - 1))

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from model.cluster import records as r
+from model.cluster.ids import OWN_SETTINGS
 from model.cluster.records import ClusterRecord
 from model.sources.addresses import KafkaAddress, parse_kafka_address
 from model.sources.kafka.kafka_source import INTERVAL_S, KafkaSource
@@ -24,8 +25,6 @@ _TOLD_BY_BROKERS = (
     r.LogDirsDescribed,
     r.ReplicasWentOffline,
 )
-_OWN_SETTINGS = "server.properties/"
-"""How entities begin that are brokers' own files; all other settings the log tells."""
 
 
 class BrokersBeside:
@@ -102,7 +101,7 @@ class BrokersBeside:
 
 def _is_theirs(record: ClusterRecord) -> bool:
     if isinstance(record, r.ConfigChanged | r.ConfigRemoved):
-        return record.entity.startswith(_OWN_SETTINGS)
+        return record.entity.startswith(OWN_SETTINGS)  # all others the log tells
     return isinstance(record, _TOLD_BY_BROKERS)
 
 

@@ -18,8 +18,14 @@ from tests.conformance.kafka.topic_znodes import Assignment
 
 PATIENCE_S = 60
 TRIAL_S = 10
+TRIALS_S = (TRIAL_S, TRIAL_S, PATIENCE_S)
+UNKNOWN = KafkaError.UNKNOWN_TOPIC_OR_PART
 TRY_ANEW = (KafkaError._TIMED_OUT, KafkaError._DESTROY_BROKER)
 """librdkafka holds on to a controller that has died, until a new client asks; what timed out may have been done."""
+
+
+def _code(error: BaseException) -> int | None:
+    return error.args[0].code() if isinstance(error, KafkaException) else None
 
 
 class Client:
@@ -38,25 +44,40 @@ class Client:
         replicas = [list(assignment[number]) for number in sorted(assignment)]
         new = NewTopic(topic, len(replicas), replica_assignment=replicas, config=settings)
         was_tried = False
-        for patience_s in (TRIAL_S, TRIAL_S, PATIENCE_S):
+        for patience_s in TRIALS_S:
             error = self.admin.create_topics([new], request_timeout=patience_s)[topic].exception(PATIENCE_S)
-            code = error.args[0].code() if isinstance(error, KafkaException) else None
-            if error is None or (was_tried and code == KafkaError.TOPIC_ALREADY_EXISTS):
+            if error is None or (was_tried and _code(error) == KafkaError.TOPIC_ALREADY_EXISTS):
                 return
-            if code not in TRY_ANEW or patience_s == PATIENCE_S:
-                raise error
-            was_tried, self.admin = True, self._asking()
+            self._try_anew(error, patience_s)
+            was_tried = True
+
+    def _try_anew(self, error: BaseException, patience_s: float) -> None:
+        """Raises it where that is of no use."""
+        if _code(error) not in TRY_ANEW or patience_s == PATIENCE_S:
+            raise error
+        self.admin = self._asking()
 
     def topics(self) -> set[str]:
         """Their names, as some broker knows them by now."""
         return set(self.admin.list_topics(timeout=PATIENCE_S).topics)
 
-    def delete(self, topics: Collection[str]) -> None:
-        """Returns when the controller has done so; topics that it deleted before may still be listed by some broker."""
-        deleted = self.admin.delete_topics([*topics], request_timeout=PATIENCE_S) if topics else {}
-        for each in deleted.values():
-            if (error := each.exception(PATIENCE_S)) and error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                raise error
+    def delete(self, topics: Collection[str]) -> set[str]:
+        """Returns when the controller has done so: those that it still knew.
+
+        Topics that it deleted before may still be listed by some broker.
+        """
+        left, deleted = set(topics), set[str]()
+        for patience_s in TRIALS_S:
+            if not left:
+                break
+            asked = self.admin.delete_topics([*left], request_timeout=patience_s)
+            errors = {topic: each.exception(PATIENCE_S) for topic, each in asked.items()}
+            deleted |= {topic for topic, error in errors.items() if error is None}
+            failed = {each: error for each, error in errors.items() if error and _code(error) != UNKNOWN}
+            if failed:
+                self._try_anew(next(iter(failed.values())), patience_s)
+            left = set(failed)
+        return deleted
 
     def partition(self, topic: str, number: int) -> PartitionView:
         """As some broker knows it by now: without leader and replicas where it knows of none."""

@@ -211,10 +211,10 @@ def test_a_batch_cut_short_by_the_size_that_was_asked_for_comes_whole_the_next_t
 def test_live_is_who_was_answered_of_late() -> None:
     play = following(THREE, 3)
     assert play.standing.phase == "live"
-    play.wait(1_400)  # the answer took 100 ms
+    play.wait(1_900)  # the answer took 100 ms
     assert play.standing.phase == "live"
     play.wait(1)
-    assert (play.standing.phase, play.standing.reason) == ("stale", "no answer from controller 1 at a:9093 for 1.5 s")
+    assert (play.standing.phase, play.standing.reason) == ("stale", "no answer from controller 1 at a:9093 for 2 s")
     play.lead(b"", 3)
     assert play.standing.phase == "stale", "it came late, and says how it was when it was asked"
     play.lead(b"", 3, after_ms=500)
@@ -265,7 +265,7 @@ def test_a_lost_connection_tells_nothing_of_the_others() -> None:
     for _ in range(30):
         pauses.append(play.pause_ms())
         play.answer(Unanswered("refused"), 0)
-    assert [each for each in pauses if each] == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]
+    assert [each for each in pauses if each] == [100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000, 1_000]
     assert (play.standing.phase, play.standing.reason, play.standing.high_watermark) == ("stale", "refused", 3)
 
 

@@ -12,6 +12,7 @@ from model.cluster.records import (
     BrokerLost,
     BrokerRegistered,
     ClusterIdentified,
+    ConfigChanged,
     GenerationRecognised,
     LogEndsRead,
     OffsetCommitted,
@@ -60,6 +61,17 @@ def test_before_a_listing_nothing_is_whole() -> None:
     feed.take(FactBatch((BrokerRegistered(broker=1),), 3, 500))
     assert not feed.moment.image.provenance.complete
     assert (feed.moment.feed, feed.moment.findings.found) == ((), ())
+
+
+def test_what_is_only_heard_of_late_did_not_happen_now() -> None:
+    feed = Heard()
+    feed.take(FIRST)
+    settings = ConfigChanged(entity="topics/t", config={"retention.ms": "1"})
+    feed.take(FactBatch((settings,), -1, 2_000, is_known_late=True))
+    assert feed.moment.image.configs == {"topics/t": {"retention.ms": "1"}}
+    assert [change.kind for change in feed.moment.feed] == ["loaded"]
+    feed.take(FactBatch((ConfigChanged(entity="topics/t", config={}),), -1, 3_000))
+    assert [change.kind for change in feed.moment.feed] == ["loaded", "config-changed"]
 
 
 def in_parts(*parts: FactBatch) -> list[FactBatch]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from model.analyses import AnalysisError, analysis
 from model.analyses.history.history import HISTORY, history_of
+from model.analyses.history.log_history import LOG_HISTORY, CutLog, cut, log_history_of
 from model.analyses.history.results import (
+    FOREVER_MS,
     BrokerHour,
     ClusterHistory,
     ControllerChange,
@@ -140,6 +143,28 @@ def test_spark_says_the_same_of_a_metadata_log(tmp_path: Path, spark: RunningSpa
     assert found == told(parameters)
     assert found.clusters[0].leader_changes == 9
     assert not remarks
+
+
+@pytest.fixture(scope="module")
+def quorum_cut(tmp_path_factory: pytest.TempPathFactory) -> CutLog:
+    """A real log in several stretches."""
+    found = cut(QUORUM, tmp_path_factory.mktemp("kept"), 0, FOREVER_MS, stretch_bytes=2_000)
+    assert len(found.parameters.stretches) > 3
+    assert not found.remarks
+    return found
+
+
+def test_spark_reads_a_metadata_log_stretch_by_stretch(quorum_cut: CutLog, tmp_path: Path, spark: RunningSpark) -> None:
+    parameters, arrays = quorum_cut.parameters, quorum_cut.arrays
+    tables = spark.run(LOG_HISTORY, arrays, parameters)
+    assert tables == analysis.run_here(LOG_HISTORY, arrays, parameters)
+    recording = record_log(QUORUM, tmp_path, print)
+    (whole,) = told(parameters_of([recording])).clusters
+    assert whole.worst is not None and whole.worst.drill is not None
+    named = msgspec.json.encode(whole).replace(str(recording).encode(), str(QUORUM.absolute()).encode())
+    assert log_history_of(tables, arrays, parameters, drills=True).clusters == (
+        msgspec.json.decode(named, type=ClusterHistory),
+    )
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

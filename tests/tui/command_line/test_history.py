@@ -110,6 +110,9 @@ def test_a_metadata_log_tells_all_of_its_past(tmp_path: Path) -> None:
     status = json.loads(kdrill("status", told["worst"]["source"], "--json").stdout)
     assert sum(len(found["partitions"]) for found in status["findings"] if found["kind"] == "offline") == 2
     assert told["worst"]["source"].startswith(f"{folder}@")
+    on_spark = json.loads(kdrill("history", tmp_path, "--json", "--spark-master", "local[1]").stdout)
+    assert on_spark["provenance"]["engine"] == "spark local[1]"
+    assert on_spark["clusters"] == document["clusters"]
 
 
 def test_of_a_damaged_metadata_log_what_stands_before_is_told(tmp_path: Path) -> None:
@@ -128,6 +131,13 @@ def test_of_a_damaged_metadata_log_what_stands_before_is_told(tmp_path: Path) ->
     [
         ("history", 2, "Missing argument 'DIR...'"),
         ("history none", 1, "none: cannot be read: No such file or directory"),
+        (
+            "history controllers://c1:9093",
+            1,
+            "controllers://c1:9093: not recorded yet; kdrill record SOURCE -o DIR does",
+        ),
+        (f"history {QUORUM}@60", 1, f"{QUORUM}@60: name the folder alone; --to TIME ends it earlier"),
+        (f"history {QUORUM}@noon", 1, "'noon' is neither an offset nor a time"),
         ("history DIR --cluster other", 1, "no recording of cluster 'other'; there are: busy, stormy"),
         ("history DIR --from 2025-01-01", 1, "nothing is recorded of that time"),
         ("history DIR --last 30d", 1, "nothing is recorded of that time"),

@@ -15,7 +15,7 @@ from model.cluster.image_parts import QuorumReplica
 from model.cluster.texts import counted, replicas
 from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.setup import HeldStates, held_states
-from model.metadata_log.journal import Logged
+from model.metadata_log.journal import LEADER_CHANGE, Logged
 from model.sources.feed import Moment
 from model.sources.source import FollowingCost
 from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
@@ -31,7 +31,7 @@ from tui.engine.logs.segments import size_text
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.rows import table_of
 from tui.engine.rows import Column, Row, Span, Window, line, span
-from tui.engine.sheets import Sheet, age_text, clock_text, date_text
+from tui.engine.sheets import Sheet, age_text, clock_text, date_text, stamp_text
 
 CONTROLLER, EPOCH = "/controller", "/controller_epoch"
 MOVES = frozenset({"controller-moved", "controller-elected", "controller-lost"})
@@ -45,9 +45,17 @@ Znodes = Mapping[str, Znode | Unread]
 
 
 def controller_text(
-    moment: Moment, query: ControllerText, now_ms: int, memory: AnswerMemo, znodes: Znodes
+    moment: Moment,
+    query: ControllerText,
+    now_ms: int,
+    memory: AnswerMemo,
+    znodes: Znodes,
+    terms: Sequence[Logged] = (),
 ) -> TextAnswer:
-    """The controller. Of znodes that tell of another one than the moment, nothing is said."""
+    """The controller. Of znodes that tell of another one than the moment, nothing is said.
+
+    `terms`: elections of a quorum; one that was before the first picture is known by them alone.
+    """
     brokers, controller = brokers_of(moment, memory), moment.image.controller
     sheet = Sheet("Controller", query.width)
     if CONTROLLER in moment.image.unreadable:
@@ -56,8 +64,10 @@ def controller_text(
     is_kraft = moment.image.generation == "kraft"
     _who(sheet, brokers, controller, is_kraft=is_kraft)
     if controller.broker is not None:
-        since = f"{date_text(controller.since_ms)} ({age_text(controller.since_ms, now_ms)})"
-        sheet.fact("since", since if controller.since_ms > 0 else "not known")
+        elected_ms = (each.time_ms for each in terms if _is_election_of(controller, each))
+        since_ms = controller.since_ms if controller.since_ms > 0 else next(elected_ms, 0)
+        since = f"{date_text(since_ms)} ({age_text(since_ms, now_ms)})"
+        sheet.fact("since", since if since_ms > 0 else "not known")
     _epoch(sheet, controller, znodes.get(EPOCH), is_kraft=is_kraft)
     _session(sheet, controller, znodes.get(CONTROLLER))
     _moves(sheet, moment)
@@ -78,6 +88,11 @@ def _cost(sheet: Sheet, cost: FollowingCost | None) -> None:
     sheet.fact("", f"{cost.in_flight} in flight, answered in {cost.latency_ms:g} ms")
     if cost.is_holding_back:
         sheet.fact("", "holding back: ZooKeeper answers slower than usual", "warn")
+
+
+def _is_election_of(controller: ControllerImage, term: Logged) -> bool:
+    epoch, leader = term.epoch, term.fields.get("leaderId")
+    return term.kind == LEADER_CHANGE and (epoch, leader) == (controller.epoch, controller.broker)
 
 
 def _who(sheet: Sheet, brokers: BrokerTable, controller: ControllerImage, *, is_kraft: bool) -> None:
@@ -247,9 +262,10 @@ def _quorum_text(moment: Moment, query: StatesText, terms: Sequence[Logged]) -> 
         return sheet.say("no broker told how the quorum of controllers stands", "dim").answer()
     sheet.fact("voters", ", ".join(str(each.id) for each in quorum.voters) or "none")
     sheet.fact("observers", ", ".join(str(each.id) for each in quorum.observers) or "none")
+    late = {each.id for each in quorum.late_voters()}
     for voter in quorum.voters:
-        if said := _voter_text(voter):
-            sheet.fact(f"voter {voter.id}", said)
+        if said := _voter_text(voter, is_late=voter.id in late):
+            sheet.fact(f"voter {voter.id}", said, "warn" if voter.id in late else "")
     if terms:
         sheet.gap().draw(span("Elections", "heading"))
         tell_terms(sheet, terms, moment.image.provenance.zxid)
@@ -258,10 +274,11 @@ def _quorum_text(moment: Moment, query: StatesText, terms: Sequence[Logged]) -> 
     return sheet.say("A controller of KRaft has no state machines for partitions and replicas.", "dim").answer()
 
 
-def _voter_text(voter: QuorumReplica) -> str:
-    """Where it listens, and which directory has its log, as far as anybody tells."""
+def _voter_text(voter: QuorumReplica, *, is_late: bool) -> str:
+    """Whether it keeps up, where it listens, and which directory has its log, as far as anybody tells."""
+    behind = f"behind since {stamp_text(voter.caught_up_ms)[:19]}" if voter.caught_up_ms > 0 else "has read nothing"
     directory = f"directory {voter.directory_id}" if voter.directory_id else ""
-    return ", ".join(part for part in (*voter.endpoints, directory) if part)
+    return ", ".join(part for part in (behind if is_late else "", *voter.endpoints, directory) if part)
 
 
 def _number(count: int, width: int, style: str) -> Span:

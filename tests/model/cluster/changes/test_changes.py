@@ -14,6 +14,7 @@ from model.cluster.records import (
     ClusterIdentified,
     ClusterRecord,
     ConfigChanged,
+    ConfigRemoved,
     ControllerElected,
     ControllerEpochChanged,
     ControllerLost,
@@ -162,6 +163,16 @@ def test_any_step_can_be_told(before: ClusterImage, records: list[ClusterRecord]
 )
 def test_one_thing_that_happened(record: ClusterRecord, expected: tuple[str, str, str]) -> None:
     assert told(record) == [expected]
+
+
+def test_what_a_broker_tells_of_its_file_is_news_where_that_changed() -> None:
+    own = ConfigChanged(entity="server.properties/1", config={"log.roll.ms": "1"})
+    assert told(own) == [], "it is known for the first time"
+    known = image(own, base=BEFORE)
+    assert told(ConfigRemoved(entity="server.properties/1"), before=known) == [], "the broker does not answer"
+    assert told(ConfigChanged(entity="server.properties/1", config={"log.roll.ms": "2"}), before=known) == [
+        ("config-changed", "server.properties/1", "log.roll.ms 1 -> 2")
+    ]
 
 
 def test_things_that_ended() -> None:

@@ -14,7 +14,7 @@ from datetime import timedelta
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.cluster.records import ClusterRecord
+from model.cluster.records import BrokerRegistered, ClusterRecord, ConfigChanged
 from model.hosts.kafka_client import ReadingClient
 from model.hosts.kafka_descriptions import describe_quorum
 from model.hosts.wire.frames import write_frame
@@ -83,6 +83,30 @@ async def test_nothing_that_was_begun_outlives_the_loop(
         gc.collect()
     assert "ValueError" in heard.statuses[-1].reason
     assert (raised, [each for each in caplog.records if each.levelno >= logging.ERROR]) == ([], [])
+
+
+class Growing:
+    """A survey that tells of a broker first, and of its settings then; they change from look to look."""
+
+    lists = True
+    troubles = ()
+    looks = 0
+
+    async def look(self) -> AsyncIterator[tuple[ClusterRecord, ...]]:
+        self.looks += 1
+        yield (BrokerRegistered(broker=1),) if self.lists else ()
+        self.lists = False
+        yield (ConfigChanged(entity="brokers/1", config={"log.retention.ms": str(self.looks)}),)
+
+
+async def test_what_the_first_look_tells_after_its_listing_is_no_event() -> None:
+    source, heard = PollingSource("127.0.0.1:1", lambda _: Growing(), 0.01), Heard()
+    source.open(heard)
+    await heard.until(lambda: len(heard.batches) > 3)
+    await asyncio.to_thread(source.close)
+    assert [each.is_known_late for each in heard.batches[:4]] == [False, True, False, False]
+    kinds = [change.kind for change in heard.feed.moment.feed]
+    assert kinds[:2] == ["loaded", "config-changed"] and len(kinds) == len(heard.batches) - 1
 
 
 async def closes(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

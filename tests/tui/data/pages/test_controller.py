@@ -11,6 +11,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
+    ControllerElected,
     ControllerLost,
     GenerationRecognised,
     PreferredElectionRequested,
@@ -20,13 +21,14 @@ from model.cluster.records import (
     TopicDeletionRequested,
     ZnodeUnreadable,
 )
+from model.metadata_log.journal import LEADER_CHANGE, Logged
 from model.sources.feed import Moment
 from model.sources.source import FollowingCost
 from model.zookeeper import Missing, Stat, Unread, Znode
 from tests.tui.data.asked import ENTRIES, text_query
 from tests.tui.data.small_cluster import DAY_MS, NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
-from tui.engine.cluster.controller import admin_work_window, states_text, znodes_behind
-from tui.engine.cluster.queries import AdminWorkList, StatesText
+from tui.engine.cluster.controller import admin_work_window, controller_text, states_text, znodes_behind
+from tui.engine.cluster.queries import AdminWorkList, ControllerText, StatesText
 from tui.engine.listing import AnswerMemo
 
 MOMENT = moment_of(small_image())
@@ -192,6 +194,37 @@ def test_the_quorum_says_where_voters_listen_and_which_directory_has_their_log()
         "voters    7, 8",
         "voter 7   C://c7:1, D://c7:2, directory d-7",
     ]
+
+
+def test_a_voter_that_is_behind_is_told_with_since_when():
+    voters = (
+        QuorumReplica(7, caught_up_ms=NOW_MS),
+        QuorumReplica(8, caught_up_ms=NOW_MS - DAY_MS),
+        QuorumReplica(9, caught_up_ms=-1),
+    )
+    described = QuorumDescribed(quorum=Quorum(7, 3, 9, voters=voters))
+    moment = moment_of(small_image(GenerationRecognised(generation="kraft"), described))
+    lines = states_text(moment, StatesText(width=76), NOW_MS, AnswerMemo()).plain.splitlines()
+    assert [line for line in lines if line.startswith("voter ")] == [
+        "voter 8   behind since 2023-11-13 22:13:53",
+        "voter 9   has read nothing",
+    ]
+
+
+def test_since_when_the_leader_leads_its_election_says_where_nothing_else_does():
+    elected = ControllerElected(broker=4)
+    moment = moment_of(small_image(GenerationRecognised(generation="kraft"), elected))
+    terms = [
+        Logged(5, 117, WRITTEN_MS - DAY_MS, LEADER_CHANGE, 0, "", {"leaderId": 4, "voters": []}),
+        Logged(9, 118, WRITTEN_MS, LEADER_CHANGE, 0, "", {"leaderId": 4, "voters": []}),
+    ]
+
+    def since(*of: Logged) -> str:
+        text = controller_text(moment, ControllerText(width=76), NOW_MS, AnswerMemo(), {}, of).plain
+        return next(line for line in text.splitlines() if line.startswith("since"))
+
+    assert since() == "since     not known"
+    assert since(*terms) == "since     2023-11-14 22:13:20Z (33s)"
 
 
 def test_states_are_counted_once_for_an_image():
