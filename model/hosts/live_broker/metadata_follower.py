@@ -40,7 +40,9 @@ class MetadataFollower:
         self.is_read = asyncio.Event()
         """All that was committed was read once."""
         self._broker = broker
-        self._observing = Observing(addresses, self, cluster_id=cluster_id, client_id=f"broker-{broker}-metadata")
+        self._observing = Observing(
+            addresses, self, cluster_id=cluster_id, client_id=f"broker-{broker}-metadata", replica=broker
+        )
         self._replay = Replay(0)
         self._at = RecordPlace()
         self._handed: deque[Handed] = deque()

@@ -44,7 +44,7 @@ MAX_WAIT_MS = 500
 MOST_BYTES = 1 << 20
 """Of one answer; or a whole batch, where that is larger."""
 OBSERVER = -1
-"""The replica id of whoever is no replica: it is not counted, and no voter waits for it."""
+"""The replica id of whoever is no replica: it is not told of, and no voter waits for it."""
 _FIRST_FETCH = 13
 """The first with topic ids; controllers refuse v12 for this topic."""
 _NEWEST_FETCH, _NEWEST_SNAPSHOT = 18, 1
@@ -57,9 +57,9 @@ def is_controller(connection: Connection) -> bool:
     return _VOTE in connection.versions and theirs is not None and theirs[1] >= _FIRST_FETCH
 
 
-def request_of(question: Question, connection: Connection) -> Entity:
+def request_of(question: Question, connection: Connection, replica: int = OBSERVER) -> Entity:
     """In the newest version that both sides know. Raises UnsupportedVersionError."""
-    return _REQUESTS[type(question)](question, connection)
+    return _REQUESTS[type(question)](question, connection, replica)
 
 
 def answer_of(question: Question, response: Entity) -> Answer:
@@ -67,7 +67,7 @@ def answer_of(question: Question, response: Entity) -> Answer:
     return _ANSWERS[type(question)](response)
 
 
-def _fetch_log(question: FetchLog, connection: Connection) -> Entity:
+def _fetch_log(question: FetchLog, connection: Connection, replica: int) -> Entity:
     module = connection.request_shapes(ApiKey.FETCH, _NEWEST_FETCH)
     partition = shaped(
         module.FetchPartition,
@@ -81,7 +81,7 @@ def _fetch_log(question: FetchLog, connection: Connection) -> Entity:
     return shaped(
         module.FetchRequest,
         cluster_id=question.cluster_id,
-        replica_id=OBSERVER,
+        **fetched_as(module, replica),
         max_wait=datetime.timedelta(milliseconds=MAX_WAIT_MS),
         min_bytes=0,
         max_bytes=MOST_BYTES,
@@ -90,7 +90,14 @@ def _fetch_log(question: FetchLog, connection: Connection) -> Entity:
     )
 
 
-def _fetch_snapshot(question: FetchSnapshot, connection: Connection) -> Entity:
+def fetched_as(module: Any, replica: int) -> Mapping[str, object]:
+    """The fields of a Fetch that say who asks; which there are depends on the version."""
+    if hasattr(module, "ReplicaState"):
+        return {"replica_state": module.ReplicaState(replica_id=replica, replica_epoch=-1)}
+    return {"replica_id": replica}
+
+
+def _fetch_snapshot(question: FetchSnapshot, connection: Connection, replica: int) -> Entity:
     module = connection.request_shapes(ApiKey.FETCH_SNAPSHOT, _NEWEST_SNAPSHOT)
     snapshot = module.SnapshotId(end_offset=question.snapshot.offset, epoch=question.snapshot.epoch)
     partition = shaped(
@@ -103,21 +110,21 @@ def _fetch_snapshot(question: FetchSnapshot, connection: Connection) -> Entity:
     return shaped(
         module.FetchSnapshotRequest,
         cluster_id=question.cluster_id,
-        replica_id=OBSERVER,
+        replica_id=replica,
         max_bytes=MOST_BYTES,
         topics=(module.TopicSnapshot(name=METADATA_TOPIC, partitions=(partition,)),),
     )
 
 
-def _describe_quorum(_: DescribeQuorum, connection: Connection) -> Entity:
+def _describe_quorum(_: DescribeQuorum, connection: Connection, __: int) -> Entity:
     return describe_quorum(connection)
 
 
-def _describe_controllers(_: DescribeControllers, connection: Connection) -> Entity:
+def _describe_controllers(_: DescribeControllers, connection: Connection, __: int) -> Entity:
     return describe_controllers(connection)
 
 
-_REQUESTS: Mapping[type[Question], Callable[[Any, Connection], Entity]] = {
+_REQUESTS: Mapping[type[Question], Callable[[Any, Connection, int], Entity]] = {
     FetchLog: _fetch_log,
     FetchSnapshot: _fetch_snapshot,
     DescribeQuorum: _describe_quorum,

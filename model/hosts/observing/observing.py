@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
-from model.hosts.observing.controller_wire import MAX_WAIT_MS, answer_of, is_controller, request_of
+from model.hosts.observing.controller_wire import MAX_WAIT_MS, OBSERVER, answer_of, is_controller, request_of
 from model.hosts.wire.connection import PLAINTEXT, Connection, Security
 from model.hosts.wire.names import DeniedError, UnsupportedVersionError, WireError
 from model.observer.follow import begin, decide
@@ -50,8 +50,11 @@ class Follows(Protocol):
 class Controller:
     """Whoever listens at an address. What is asked at one time goes over one connection, and is answered in turn."""
 
-    def __init__(self, address: Address, security: Security, client_id: str = CLIENT_ID) -> None:
+    def __init__(
+        self, address: Address, security: Security, client_id: str = CLIENT_ID, replica: int = OBSERVER
+    ) -> None:
         self.address = address
+        self._replica = replica
         self._security = security
         self._client_id = client_id
         self._connection: Connection | None = None
@@ -64,7 +67,8 @@ class Controller:
             connection = await self._connected()
             if not is_controller(connection):
                 return NoController("a broker's listener, not a controller's")
-            return answer_of(question, await connection.ask(request_of(question, connection), ANSWER_MS / 1000))
+            request = request_of(question, connection, self._replica)
+            return answer_of(question, await connection.ask(request, ANSWER_MS / 1000))
         except UnsupportedVersionError as error:
             return Unanswered(f"{place(self.address)}: {error}")
         except DeniedError as error:
@@ -104,14 +108,18 @@ class Observing:
         clock_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
         cluster_id: str | None = None,
         client_id: str = CLIENT_ID,
+        replica: int = OBSERVER,
     ) -> None:
-        """`cluster_id` makes every other cluster be refused; `client_id` tells controllers who asks."""
+        """`cluster_id` makes every other cluster be refused; `client_id` tells controllers who asks.
+
+        `replica` is the id of a broker that asks: controllers then tell of it as one that observes.
+        """
         self._addresses = addresses
         self._follows = follows
         self._security = security
         self._clock_ms = clock_ms
         self._cluster_id = cluster_id
-        self._client_id = client_id
+        self._client_id, self._replica = client_id, replica
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._controllers: dict[Address, Controller] = {}
         self._asking: set[asyncio.Task[None]] = set()
@@ -147,7 +155,9 @@ class Observing:
             self._follows.take(command)
 
     async def _ask(self, ask: Ask) -> None:
-        controller = self._controllers.setdefault(ask.address, Controller(ask.address, self._security, self._client_id))
+        if (controller := self._controllers.get(ask.address)) is None:
+            controller = Controller(ask.address, self._security, self._client_id, self._replica)
+            self._controllers[ask.address] = controller
         self._events.put_nowait(Answered(ask.number, await controller.ask(ask.question)))
 
     async def _event(self, wake_ms: int) -> Event:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from model.hosts.kafka_descriptions import METADATA_TOPIC
-from model.hosts.observing.controller_wire import METADATA_TOPIC_ID
+from model.hosts.observing.controller_wire import METADATA_TOPIC_ID, fetched_as
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import MalformedError, topic_id_text, topic_uuid
 from model.observer.messages import Address, LogPosition
@@ -123,18 +123,15 @@ def _fetch(module: Any, request: Fetch) -> Entity:
         replica_directory_id=_directory(request.replica.directory),
         high_watermark=request.high_watermark,
     )
-    values: dict[str, object] = {"replica_id": request.replica.id}
-    if hasattr(module, "ReplicaState"):
-        values["replica_state"] = module.ReplicaState(replica_id=request.replica.id, replica_epoch=-1)
     return shaped(
         module.FetchRequest,
         cluster_id=request.cluster_id,
+        **fetched_as(module, request.replica.id),
         max_wait=datetime.timedelta(milliseconds=request.max_wait_ms),
         min_bytes=0,
         max_bytes=MOST_BYTES,
         topics=(shaped(module.FetchTopic, topic_id=METADATA_TOPIC_ID, partitions=(partition,)),),
         forgotten_topics_data=(),
-        **values,
     )
 
 

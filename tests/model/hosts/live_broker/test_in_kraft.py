@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
@@ -16,13 +17,15 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.cimpl import NewTopic
 
+from model.cluster.image_parts import Quorum
+from model.hosts.kafka_descriptions import describe_quorum, described_quorum
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import UnavailableError
 from tests.harness.host_processes import host
 from tests.harness.kafka import free_ports
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, Ledger, OurKraft, admin_of
-from tests.harness.waiting import eventually
+from tests.harness.waiting import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -71,12 +74,24 @@ def test_what_is_asked_of_any_broker_is_done_by_the_controller(kraft: OurKraft) 
         return told["retention.ms"].value == "7200000"
 
     eventually(is_set, "the setting everywhere")
+    quorum = asyncio.run(_quorum(kraft.ports[12]))
+    assert {each.id for each in quorum.voters} == {1, 2, 3}
+    assert {each.id for each in quorum.observers} == set(BROKERS)
     with pytest.raises(KafkaException, match="TOPIC_ALREADY_EXISTS"):
         admin.create_topics([NewTopic(TOPIC, 1, 3)])[TOPIC].result(60)
     admin.delete_topics([TOPIC])[TOPIC].result(60)
     eventually(lambda: TOPIC not in admin_of(kraft).list_topics(timeout=20).topics, "the topic to go")
     folders = [kraft.brokers[broker]._log.parent / "logs" / f"{TOPIC}-0" for broker in BROKERS]
     eventually(lambda: not any(folder.exists() for folder in folders), "its logs to go")
+
+
+async def _quorum(port: int) -> Quorum:
+    """As a broker passes it on."""
+    connection = await Connection.open("127.0.0.1", port, "test", PATIENCE_S)
+    try:
+        return described_quorum(await connection.ask(describe_quorum(connection), PATIENCE_S))
+    finally:
+        await connection.close()
 
 
 def test_a_topic_that_is_deleted_while_a_broker_is_away_leaves_nothing_there(kraft: OurKraft) -> None:
