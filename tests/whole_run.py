@@ -60,6 +60,9 @@ FURTHER_WAYS = {
     "tests/pty/test_terminals.py::test_no_colour_at_all": "the page is drawn without colours without a terminal, too",
     "tests/pty/test_tour.py": "the tour is taken without a terminal, too",
     "tests/sandbox/test_class_archive.py": "a start that is only quicker",
+    "tests/sandbox/test_guide.py::test_a_sandbox_starts_as_asked_and_leaves_what_is_to_be_kept[kdrill sandbox --b": (
+        "more brokers and ZooKeepers; fewer are started anyway"
+    ),
     "tests/sandbox/test_guide.py::test_a_scenario": "those that are shipped are played in .ci/run",
     "tests/sandbox/test_large_demo.py": "the demo is tried when it is small",
     "tests/sandbox/test_sandbox_faults.py::test_a_controller_killed_at_a_step": "it is killed anywhere in .ci/run",

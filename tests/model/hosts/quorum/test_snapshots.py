@@ -32,7 +32,7 @@ from tests.model.hosts.quorum.test_snapshot_files import VOTERS, appended, snaps
 from tests.model.hosts.quorum.test_three_voters import VERSIONS, configured, reader_of
 from tests.thorough import the_rest_when_asked
 
-OFTEN = ("--snapshot-bytes", "1000", "--segment-bytes", "1000", "--retention-bytes", "3000")
+OFTEN = ("--snapshot-bytes", "2000", "--segment-bytes", "3000", "--retention-bytes", "8000")
 BEGUN = 10
 """A log that begins later was cut; so was a snapshot made that ends later."""
 
@@ -105,7 +105,7 @@ def begins(voter: VoterProcess) -> int:
 async def test_logs_are_cut_behind_snapshots_and_say_the_same(voters: dict[int, VoterProcess]) -> None:
     reader = reader_of(voters)
     await reader.read_more(3)
-    await write(voters, reader, 40)
+    await write(voters, reader, 80)
     await cut(reader, *voters.values())
     epoch = reader.epoch
     for voter in voters.values():
@@ -129,7 +129,7 @@ async def test_who_lost_its_log_begins_with_the_leaders_snapshot(
 ) -> None:
     reader = reader_of(voters)
     await reader.read_more(3)
-    await write(voters, reader, 20)
+    await write(voters, reader, 40)
     await cut(reader, voters[reader.leader])
     emptied = next(node for node in voters if node != reader.leader)
     voters[emptied].kill()
