@@ -133,7 +133,7 @@ def _said_of_quorum(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) 
         case "kill" if facts.controller is None:
             return line("No controller is active: the others ask each other for votes. Brokers serve on meanwhile.")
         case "kill":
-            dies = ": kill -9. It leads no partitions: the other controllers elect one of them."
+            dies = ": kill -9. No partition loses its leader."
             return line(f"Put the cursor on {victim}, the active one, and press ", key("kill"), dies)
         case "see":
             won = "again" if facts.controller == tour.controller else "now, and no partition lost its leader"
