@@ -261,24 +261,9 @@ def history(
              kdrill history recordings --cluster prod-eu1 --from 2026-11-01 --to 2026-12-01 --json
              kdrill history /var/lib/kraft/__cluster_metadata-0
     """
-    found: list[_Read] = []
     with tempfile.TemporaryDirectory(prefix="kdrill-history-") as kept:
         try:
-            logs = _logs(folders)
-            on_spark = logs if engine.wanted == "spark" else {}
-            if on_spark:
-                # Decoding logs takes a while to load, and only they need it.
-                from tui.cli.log_history import by_spark  # noqa: PLC0415
-
-                told = by_spark([*on_spark.values()], Path(kept), clusters, period, engine, drills=not no_drill)
-                found += [_Read(words, outcome) for words, outcome in told]
-            rest = [folder for folder in folders if folder not in on_spark]
-            if rest:
-                recordings = _recordings(rest, logs, Path(kept))
-                parameters = msgspec.structs.replace(
-                    parameters_of([*recordings], clusters, *period), drills=not no_drill
-                )
-                found.append(_read(parameters, engine, recordings))
+            found = [*_all_read(folders, Path(kept), clusters, period, engine, drills=not no_drill)]
         except (AnalysisError, RecordingError) as error:
             raise click.ClickException(str(error)) from None
     result = HistoryResult(tuple(cluster for read in found for cluster in read.outcome.result.clusters))
@@ -306,6 +291,30 @@ class _Read(NamedTuple):
     def said(self) -> str:
         told = f", {self.partial}, the newest first" if self.partial else ""
         return f"{self.words}, read in {self.outcome.seconds:,.1f} s, {self.outcome.engine}{told}"
+
+
+def _all_read(
+    folders: Sequence[Path],
+    kept: Path,
+    clusters: Sequence[str],
+    period: tuple[int, int],
+    engine: Engine,
+    *,
+    drills: bool,
+) -> Iterator[_Read]:
+    """Metadata logs where Spark reads them, and recordings, which they become elsewhere. Raises as `_read` does."""
+    logs = _logs(folders)
+    on_spark = logs if engine.wanted == "spark" else {}
+    if on_spark:
+        # Decoding logs takes a while to load, and only they need it.
+        from tui.cli.log_history import by_spark  # noqa: PLC0415
+
+        for words, outcome in by_spark([*on_spark.values()], kept, clusters, period, engine, drills=drills):
+            yield _Read(words, outcome)
+    if rest := [folder for folder in folders if folder not in on_spark]:
+        recordings = _recordings(rest, logs, kept)
+        parameters = parameters_of([*recordings], clusters, *period)
+        yield _read(msgspec.structs.replace(parameters, drills=drills), engine, recordings)
 
 
 def _logs(folders: Sequence[Path]) -> dict[Path, Path]:
@@ -362,7 +371,7 @@ def _named(result: HistoryResult, recordings: Mapping[Path, Path]) -> HistoryRes
 
 
 def _read(parameters: HistoryParameters, engine: Engine, recordings: Mapping[Path, Path]) -> _Read:
-    """Of recordings. Raises AnalysisError, click.ClickException."""
+    """Of recordings. Raises AnalysisError, RecordingError, click.ClickException."""
     from tui.cli.waved import computed  # noqa: PLC0415 - takes asyncio
 
     found = computed(
