@@ -64,6 +64,7 @@ async def updated(voter: VoterProcess, kraft_version: int) -> str:
         await connection.close()
 
 
+@pytest.mark.parametrize("voters", [1, 0], indirect=True, ids=VERSIONS)
 async def test_voters_that_were_configured_are_kept_in_the_log_from_kraft_version_1_on(
     voters: dict[int, VoterProcess],
 ) -> None:
