@@ -68,7 +68,8 @@ def record(opening: Opening, output: Path, lasts_s: float | None, every_s: float
     loses at most the last ten seconds. Afterwards, DIR and DIR@2026-11-20T12:03:58Z work as a SOURCE, as snapshots
     do.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], or a cluster's name in the configuration.
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka:// or controllers://host:port[,...], or a cluster's
+    name in the configuration.
 
     \b
     Example: kdrill record zk://zk1:2181/kafka -o recordings
