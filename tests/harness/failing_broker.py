@@ -3,6 +3,7 @@
 It is run by its path: `python …/failing_broker.py SERVER.PROPERTIES`.
 """
 
+import asyncio
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,9 +29,14 @@ def _failing(answer: Answers) -> Answers:
 
 
 async def start(
-    self: Listening, apis: Mapping[int, Api], pace: Paces, features: Callable[[], Features] = lambda: NO_FEATURES
+    self: Listening,
+    apis: Mapping[int, Api],
+    pace: Paces,
+    features: Callable[[], Features] = lambda: NO_FEATURES,
+    opens: asyncio.Event | None = None,
 ) -> None:
-    await _start(self, {key: api._replace(answer=_failing(api.answer)) for key, api in apis.items()}, pace, features)
+    failing = {key: api._replace(answer=_failing(api.answer)) for key, api in apis.items()}
+    await _start(self, failing, pace, features, opens)
 
 
 Listening.start = start

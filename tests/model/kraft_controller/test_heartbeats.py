@@ -160,6 +160,7 @@ def test_c28_the_same_incarnation_again(release: tuple[int, int]) -> None:
     it = controller(Levels(release, HIGHEST_LEVELS[release]))
     (record,) = decide(it.cluster, BrokerRegisters(1, 777, clean=False, again=True)).records
     epoch = 100 if release >= (3, 9) else 777
+    assert isinstance(record, BrokerRegistered)
     assert record == BrokerRegistered(1, epoch, fenced=release <= (3, 6))
     assert it.memory.after(record).offsets == {1: -1}
 
