@@ -10,7 +10,7 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import OWN_SETTINGS, TopicPartition
 from model.cluster.image_parts import ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.partition_changes import partition_changes, topic_changes
-from model.cluster.texts import HIDDEN, MOST, counted, is_sensitive, listed
+from model.cluster.texts import HIDDEN, MOST, controller_name, counted, is_sensitive, listed
 
 
 def broker_changes(step: ImageStep) -> Iterator[Change]:
@@ -85,15 +85,19 @@ def controller_changes(step: ImageStep) -> Iterator[Change]:
     """Moved, lost, elected; epoch raised. One line where both happened."""
     old, new = step.before.controller, step.after.controller
     epochs = f", epoch {_number(old.epoch)} -> {_number(new.epoch)}" if old.epoch != new.epoch else ""
+    was, is_now = (
+        "" if image.controller.broker is None else controller_name(image.controller.broker, image.generation)
+        for image in (step.before, step.after)
+    )
     if new.broker is None and old.broker is not None:
-        text = f"b{old.broker} is no longer the controller{step.because(old.broker)}{epochs}"
+        text = f"{was} is no longer the controller{step.because(old.broker)}{epochs}"
         yield step.change("controller-lost", "controller", text, "/controller", time_ms=new.since_ms)
     elif old.broker is None and new.broker is not None:
-        text = f"b{new.broker} elected controller{epochs}"
+        text = f"{is_now} elected controller{epochs}"
         yield step.change("controller-elected", "controller", text, "/controller", time_ms=new.since_ms)
     elif old.broker != new.broker:
         cause = "" if old.broker is None else step.because(old.broker)
-        text = f"controller b{old.broker} -> b{new.broker}{epochs}{cause}"
+        text = f"controller {was} -> {is_now}{epochs}{cause}"
         yield step.change("controller-moved", "controller", text, "/controller", time_ms=new.since_ms)
     elif epochs:
         yield step.change("controller-epoch", "controller", f"controller{epochs[1:]}", "/controller_epoch")

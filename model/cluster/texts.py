@@ -47,6 +47,11 @@ def brokers(ids: Iterable[int]) -> str:
     return f"broker{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
 
 
+def controller_name(node: int, generation: str) -> str:
+    """With ZooKeeper a broker, `b1`; on KRaft a node of the quorum, `c101`, which may be a broker as well."""
+    return f"{'c' if generation == 'kraft' else 'b'}{node}"
+
+
 def replicas(ids: Iterable[int]) -> str:
     """A replica list or ISR as Kafka's tools print it, `1,2,3`; `none` where empty."""
     return ",".join(str(broker) for broker in ids) or "none"

@@ -14,7 +14,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import Finding
-from model.cluster.texts import listed
+from model.cluster.texts import controller_name, listed
 from model.interchange.metrics import cluster_metrics, exposition, unreachable
 from model.sources.feed import Moment
 from model.sources.source import SourceError
@@ -161,7 +161,9 @@ def _controller(image: ClusterImage) -> str:
         return "controller unknown"
     controller = image.controller
     epoch = "" if controller.epoch is None else f" e{controller.epoch}"
-    return f"no controller{epoch}" if controller.broker is None else f"controller b{controller.broker}{epoch}"
+    if controller.broker is None:
+        return f"no controller{epoch}"
+    return f"controller {controller_name(controller.broker, image.generation)}{epoch}"
 
 
 def _finding_line(finding: Finding) -> str:

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from model.cluster.texts import counted
+from model.cluster.texts import controller_name, counted
 from tui.app.live_app import LiveApp, live_app
 from tui.app.panes.frames import BottomLine, Keys, NoteLine
 from tui.app.widgets.drawing import StripWidget
@@ -72,7 +72,8 @@ class TooSmall(StripWidget):
 
     def _lines(self) -> tuple[Line, ...]:
         facts, size = self._facts, self.app.size
-        ruler = "none" if facts.controller is None else f"b{facts.controller} e{facts.controller_epoch}"
+        name = None if facts.controller is None else controller_name(facts.controller, facts.generation)
+        ruler = "none" if name is None else f"{name} e{facts.controller_epoch}"
         return (
             line(span("offline "), span(f"{facts.offline:,}", "error" if facts.offline else "")),
             line(

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
+from model.cluster.texts import controller_name
 from tui.app.widgets.drawing import StripWidget
 from tui.engine.clock import wall_clock_ms
 from tui.engine.messages import SANDBOX, HeaderFacts
@@ -217,7 +218,7 @@ def _controller(facts: HeaderFacts) -> tuple[Span, ...]:
         unknown = facts.phase in WAITING or not facts.is_controller_told
         return (("", ""),) if unknown else (("NO CONTROLLER", "error"), ("NO CTL", "error"))
     epoch = "" if facts.controller_epoch is None else f" e{facts.controller_epoch}"
-    short = f"b{facts.controller}{epoch}"
+    short = f"{controller_name(facts.controller, facts.generation)}{epoch}"
     return ((f"controller {short}", ""), (short, ""), ("", ""))
 
 
