@@ -65,7 +65,7 @@ _OF_SAFETY = frozenset({"min.insync.replicas", "unclean.leader.election.enable"}
 """Topic settings that say what the death of a broker does."""
 
 
-class ConfigWish(msgspec.Struct, frozen=True):
+class ConfigRequest(msgspec.Struct, frozen=True):
     """`entity` is `topics/orders`, `brokers/1`, or `brokers/<default>` for all brokers."""
 
     entity: str
@@ -83,12 +83,12 @@ class ConfigWish(msgspec.Struct, frozen=True):
         return self.entity.partition("/")[2]
 
 
-def wish_paths(wish: ConfigWish) -> tuple[str, ...]:
+def wish_paths(wish: ConfigRequest) -> tuple[str, ...]:
     """What has to be read before it is granted through ZooKeeper."""
     return (config_path(wish.entity),)
 
 
-def alter_configs(basis: Basis, wish: ConfigWish, remarks: Sequence[str] = ()) -> Proposal:
+def alter_configs(basis: Basis, wish: ConfigRequest, remarks: Sequence[str] = ()) -> Proposal:
     """These settings set and those taken away; `remarks` are what the caller knows of them.
 
     Raises ActionRefused for an entity that does not exist, and for settings to be taken away that are not set.
@@ -112,12 +112,12 @@ def alter_configs(basis: Basis, wish: ConfigWish, remarks: Sequence[str] = ()) -
     )
 
 
-def _leads_to(wish: ConfigWish, after: Mapping[str, str]) -> tuple[ClusterRecord, ...]:
+def _leads_to(wish: ConfigRequest, after: Mapping[str, str]) -> tuple[ClusterRecord, ...]:
     matters = wish.kind == "topics" and not _OF_SAFETY.isdisjoint((*wish.add, *wish.remove))
     return (ConfigChanged(entity=wish.entity, config=after),) if matters else ()
 
 
-def _check_entity(basis: Basis, wish: ConfigWish) -> None:
+def _check_entity(basis: Basis, wish: ConfigRequest) -> None:
     if wish.kind not in KINDS:
         raise ActionRefused(f"settings of {wish.kind} cannot be changed here: take one of {', '.join(KINDS)}")
     if wish.kind == "topics":
@@ -129,13 +129,13 @@ def _check_entity(basis: Basis, wish: ConfigWish) -> None:
         raise ActionRefused("brokers of 0.8 take no settings while they run: they came with 1.1")
 
 
-def _before(basis: Basis, wish: ConfigWish) -> Mapping[str, str]:
+def _before(basis: Basis, wish: ConfigRequest) -> Mapping[str, str]:
     if basis.found is not None:
         return config_in(basis.found, wish.entity).config
     return basis.image.configs.get(wish.entity, {})
 
 
-def _steps(basis: Basis, wish: ConfigWish, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Step, ...]:
+def _steps(basis: Basis, wish: ConfigRequest, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Step, ...]:
     if basis.found is not None:
         return config_steps(basis.image, basis.found, wish.entity, after)
     kind, name = wish.kind.removesuffix("s"), "" if wish.name == DEFAULT_ENTITY else wish.name
@@ -148,31 +148,31 @@ def _steps(basis: Basis, wish: ConfigWish, before: Mapping[str, str], after: Map
     return (ApiCall("IncrementalAlterConfigs", {"resources": [resource]}, expected),)
 
 
-def _changes(wish: ConfigWish, before: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
+def _changes(wish: ConfigRequest, before: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
     for name, value in changed.items():
         yield f"{name}: {_shown(wish, name, before.get(name))} → {_shown(wish, name, value)}"
     for name in wish.remove:
         yield f"{name}: {_shown(wish, name, before.get(name))} → default"
 
 
-def _shown(wish: ConfigWish, name: str, value: str | None) -> str:
+def _shown(wish: ConfigRequest, name: str, value: str | None) -> str:
     if value is None:
         return "default"
     return HIDDEN if is_sensitive(wish.entity, name) else value
 
 
-def _subject(wish: ConfigWish) -> str:
+def _subject(wish: ConfigRequest) -> str:
     if wish.name == DEFAULT_ENTITY:
         return "all brokers"
     return f"{wish.kind.removesuffix('s')} {wish.name}"
 
 
-def _of_old_brokers(basis: Basis, wish: ConfigWish) -> Iterator[str]:
+def _of_old_brokers(basis: Basis, wish: ConfigRequest) -> Iterator[str]:
     if wish.kind == "brokers" and basis.image.generation == "0.9-1.x":
         yield "brokers before 1.1 take nothing but replication throttles while they run"
 
 
-def _rollback(wish: ConfigWish, before: Mapping[str, str]) -> str:
+def _rollback(wish: ConfigRequest, before: Mapping[str, str]) -> str:
     names = (*wish.add, *wish.remove)
     if any(is_sensitive(wish.entity, name) for name in names):
         return ""

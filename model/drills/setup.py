@@ -166,14 +166,14 @@ def _waiting(image: ClusterImage, marked: frozenset[str], moving: frozenset[Topi
 _NEW, _ONLINE, _OFFLINE = PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE
 
 
-class HeldStates(msgspec.Struct, frozen=True):
+class StateCounts(msgspec.Struct, frozen=True):
     """Counts by state; every state is there. Partitions that no assignment names are not: no controller knows them."""
 
     partitions: Mapping[PartitionState, int]
     replicas: Mapping[ReplicaState, int]
 
 
-def held_states(image: ClusterImage, columns: PartitionColumns) -> HeldStates:
+def held_states(image: ClusterImage, columns: PartitionColumns) -> StateCounts:
     """What a controller that is at rest holds. `columns` are all partitions of the image.
 
     A topic marked for deletion is being deleted already, unless it has to wait: a replica's broker is dead, a
@@ -199,7 +199,7 @@ def held_states(image: ClusterImage, columns: PartitionColumns) -> HeldStates:
         ReplicaState.OFFLINE: there & ~begun[:, None] & ~up,
         ReplicaState.DELETION_STARTED: there & begun[:, None],
     }
-    return HeldStates(
+    return StateCounts(
         {state: int(np.count_nonzero(partitions[state])) for state in PartitionState},
         {state: int(np.count_nonzero(replicas[state])) if state in replicas else 0 for state in ReplicaState},
     )
@@ -222,7 +222,7 @@ def _waits_for_move(topic: TopicImage) -> bool:
     return any(not topic.orphaned[topic.row_of[partition]] for partition in moving)
 
 
-class ToldPartitions(Mapping[TopicPartition, HeldPartition]):
+class KnownPartitions(Mapping[TopicPartition, HeldPartition]):
     """One broker's partitions, as the state znodes say that it was told. `since_ms`: when leaders began, as far as
     anybody knows; all followers in sync were caught up then."""
 
@@ -285,7 +285,7 @@ def brokers_of(image: ClusterImage, topics: Topics, *, growing: bool) -> dict[in
     return {
         number: VirtualBroker(
             BrokerEpochs(number, broker.epoch or 0, image.controller.epoch or 0),
-            held=PersistentMap(ToldPartitions(number, topics, start_ms)),
+            held=PersistentMap(KnownPartitions(number, topics, start_ms)),
             controller=UNKNOWN_BROKER if controller is None else controller,
             live_brokers=live,
             joinable=frozenset(behind.get(number, ())),

@@ -115,7 +115,7 @@ class Observer(msgspec.Struct, frozen=True):
 Phase = Literal["live", "stale", "denied", "fault"]
 
 
-class Standing(msgspec.Struct, frozen=True):
+class ObserverStatus(msgspec.Struct, frozen=True):
     """How it stands; `reason` is empty where it is live. `high_watermark` UNKNOWN: nothing was ever committed to us."""
 
     phase: Phase
@@ -136,16 +136,16 @@ class Decision(msgspec.Struct, frozen=True):
 
     state: Observer
     commands: tuple[Command, ...]
-    standing: Standing
+    standing: ObserverStatus
     wake_ms: int
 
 
-def standing(state: Observer, now_ms: int) -> Standing:
+def standing(state: Observer, now_ms: int) -> ObserverStatus:
     """How it stands at this time, if nothing happened since the last event."""
     reason = state.trouble if state.ended else _reason(state, now_ms)
     phase: Phase = state.ended or ("stale" if reason else "live")
     mark = state.log.high_watermark
-    return Standing(phase, reason, state.leader, state.epoch, mark, state.at, state.heard_ms, state.cluster_id)
+    return ObserverStatus(phase, reason, state.leader, state.epoch, mark, state.at, state.heard_ms, state.cluster_id)
 
 
 def _reason(state: Observer, now_ms: int) -> str:

@@ -14,7 +14,7 @@ from model.hosts.observing.observing import Observing
 from model.interchange.topics_text import partition_line
 from model.log.records import RecordBatch, scan
 from model.observer.messages import BatchesCommitted, Handed, LogPosition, QuorumSeen, SnapshotRead
-from model.observer.state import Standing
+from model.observer.state import ObserverStatus
 from model.sources.addresses import ControllersAddress, parse_kafka_address, parse_source
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
@@ -44,7 +44,7 @@ class Followed:
         self.snapshots: list[SnapshotRead] = []
         self.quorum: QuorumSeen | None = None
         self.end = 0
-        self.standings: list[Standing] = []
+        self.standings: list[ObserverStatus] = []
         """Each that differs from the one before it."""
 
     def take(self, handed: Handed) -> None:
@@ -62,7 +62,7 @@ class Followed:
             case QuorumSeen():
                 self.quorum = handed
 
-    def stand(self, standing: Standing) -> None:
+    def stand(self, standing: ObserverStatus) -> None:
         if not self.standings or (standing.phase, standing.reason) != self._last:
             self.standings.append(standing)
 

@@ -17,7 +17,7 @@ from model.controller.generations import ControllerSettings, generation_of
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import JournalRecord
-from model.hosts.virtual.scheduled_events import MessageFate, MessagePassage, Network, TimingAssumptions, perfect
+from model.hosts.virtual.scheduled_events import MessageDelivery, Network, SentMessage, TimingAssumptions, perfect
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.hosts.virtual.world import Process
 from model.znodes.cluster import BrokerRegistration
@@ -209,9 +209,9 @@ class VirtualCluster:
                 kind = type(record.request).__name__.removesuffix("Request")
                 yield f"{record.sender} to {record.receiver} {kind}"
 
-    def _late(self, passage: MessagePassage) -> MessageFate:
+    def _late(self, passage: SentMessage) -> MessageDelivery:
         rank = {broker: rank for rank, broker in enumerate(self.first)}
-        return MessageFate(late_ms=(rank.get(passage.source, 0) + rank.get(passage.target, 0)) / 1_000)
+        return MessageDelivery(late_ms=(rank.get(passage.source, 0) + rank.get(passage.target, 0)) / 1_000)
 
 
 def registration(broker: int) -> bytes:

@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from model.controller.generations import ControllerSettings, Generation, generation_of
-from model.hosts.virtual.scheduled_events import LOST, ON_TIME, MessageFate, MessagePassage, TimingAssumptions
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, MessageDelivery, SentMessage, TimingAssumptions
 from model.znodes.cluster import BrokerRegistration
 
 START_MS = 1_795_244_000_000
@@ -64,7 +64,7 @@ class RoughNetwork:
         self.calm = False
         """Whether everything arrives, and on time."""
 
-    def __call__(self, passage: MessagePassage) -> MessageFate:
+    def __call__(self, passage: SentMessage) -> MessageDelivery:
         if self.calm or not self._late:
             return ON_TIME
         dice = _mixed(self._start + passage.number)
@@ -72,7 +72,7 @@ class RoughNetwork:
         if chance < self._loss:
             return LOST
         if chance < self._late:
-            return MessageFate(late_ms=(dice >> 16 & 0xFFFF) / 1_000 * (50 if dice >> 40 & 7 == 0 else 1))
+            return MessageDelivery(late_ms=(dice >> 16 & 0xFFFF) / 1_000 * (50 if dice >> 40 & 7 == 0 else 1))
         return ON_TIME
 
 

@@ -11,7 +11,7 @@ from tui.cli import typed_requests
 from tui.engine.actions import CommandError
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.messages import ActionRequest
-from tui.engine.queries import SandboxWish, WritePlan
+from tui.engine.queries import SandboxRequest, WritePlan
 from tui.engine.view_state import ViewState
 
 
@@ -66,7 +66,7 @@ class Told:
 
     def wish(self, wish: ActionRequest) -> None:
         match wish:
-            case SandboxWish(verb=verb, about=about):
+            case SandboxRequest(verb=verb, about=about):
                 self.told.append((verb, about))
             case WritePlan(path=path, by_batch=by_batch):
                 self.told.append(("plan-batches" if by_batch else "plan", path))

@@ -10,7 +10,7 @@ from tui.engine.actions import SCREENS, CommandError
 from tui.engine.conditions import NO_PLAN_YET
 from tui.engine.history.queries import MarkMoment, SaveSnapshot
 from tui.engine.messages import ActionRequest
-from tui.engine.queries import SandboxWish, WritePlan
+from tui.engine.queries import SandboxRequest, WritePlan
 from tui.engine.questions import MOST_MADE_UP, Request, added_of, setting_of
 from tui.engine.view_state import ViewState
 
@@ -121,11 +121,11 @@ WORDS: dict[str, tuple[str, Callable[[str], Command]]] = {
     "history": ("", lambda folder: lambda app: app.show_history(folder)),
     "offset": ("N", lambda offset: lambda app: app.look_up(f"offset {offset}")),
     "time": ("T", lambda time: lambda app: app.look_up(f"time {time}")),
-    "fill": ("BROKER", _wish(partial(SandboxWish, "fill"))),
-    "corrupt": ("BROKER TOPIC-PARTITION", _wish(partial(SandboxWish, "corrupt"))),
-    "rate": ("RECORDS-A-SECOND", _wish(partial(SandboxWish, "rate"))),
-    "failover": ("", _wish(partial(SandboxWish, "failover"))),
-    "audit": ("", _wish(partial(SandboxWish, "audit"))),
+    "fill": ("BROKER", _wish(partial(SandboxRequest, "fill"))),
+    "corrupt": ("BROKER TOPIC-PARTITION", _wish(partial(SandboxRequest, "corrupt"))),
+    "rate": ("RECORDS-A-SECOND", _wish(partial(SandboxRequest, "rate"))),
+    "failover": ("", _wish(partial(SandboxRequest, "failover"))),
+    "audit": ("", _wish(partial(SandboxRequest, "audit"))),
     "readers": ("PATTERN[,PATTERN] CONSUMERS", _readers),
     "add": ("ID:RACK", _add),
     "with": ("", _forecast_with),
@@ -134,7 +134,7 @@ WORDS: dict[str, tuple[str, Callable[[str], Command]]] = {
     "reassign": ("", lambda how: lambda app: app.act(f"reassign {how}".strip())),
     "elect": ("", lambda names: lambda app: app.act(f"elect {names}".strip())),
     **{word: ("VERB --OPTIONS, as on the command line", _request(word)) for word in REQUESTS},
-    "save": ("FILE.toml", _wish(partial(SandboxWish, "save"))),
+    "save": ("FILE.toml", _wish(partial(SandboxRequest, "save"))),
     "ctx": ("CLUSTER", lambda name: lambda app: app.switch(name)),
     "export": ("FILE.txt|svg|json|csv", lambda name: lambda app: app.export(name)),
     "at": ("TIME", lambda time: lambda app: app.go_in_time("time", time)),

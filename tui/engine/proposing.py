@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from model.actions import Reset, groups, partitions, topics
-from model.actions.configs import ConfigWish, alter_configs, wish_paths
+from model.actions.configs import ConfigRequest, alter_configs, wish_paths
 from model.actions.groups import Landing, OffsetRange, landing, reset_offsets, reset_paths
 from model.actions.partitions import grow_topic
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Step
@@ -281,7 +281,7 @@ def _proposed(request: Request, way: Way, opening: Opening) -> Proposal:
         case RemoveDeleteMarker(topic):
             return topics.remove_delete_marker(basis_of(way, topics.deletion_paths([topic])), topic)
         case AlterConfigs(kind, name, add, remove):
-            wish = ConfigWish(f"{kind}/{name}", add, remove)
+            wish = ConfigRequest(f"{kind}/{name}", add, remove)
             return alter_configs(basis_of(way, wish_paths(wish)), wish, said_of(kind, add).remarks)
         case ElectPreferred():
             return partitions.elect_preferred(basis_of(way, [partitions.ELECTION_PATH]), _elected(way.image, request))

@@ -350,7 +350,7 @@ class ProcessText(TextQuery, frozen=True):
     name = "sandbox-process"
 
 
-class SandboxWish(ActionRequest, frozen=True):
+class SandboxRequest(ActionRequest, frozen=True):
     """`verb` is one of `tui.engine.sandbox.service.WISHES`, audit or save.
 
     `about` is the key of a row of the lists above, or what was typed behind a command.

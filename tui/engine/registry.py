@@ -134,7 +134,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.LinkList, Router.of_sandbox, sandbox_links, refused=NO_PROCESSES),
     Entry(queries.SandboxText, Router.of_sandbox, sandbox_standing, refused=NO_PROCESSES),
     Entry(queries.ProcessText, Router.of_sandbox, process_text, refused=NO_PROCESSES),
-    Entry(queries.SandboxWish, Router.wish, Router.in_sandbox, refused=NO_WISH),
+    Entry(queries.SandboxRequest, Router.wish, Router.in_sandbox, refused=NO_WISH),
     # The past
     Entry(of_past.PastEventList, Router.of_past, past_window),
     Entry(of_past.PastEventText, Router.of_past, past_event_text),

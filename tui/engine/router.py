@@ -46,7 +46,7 @@ from tui.engine.queries import (
     GroupText,
     OwnershipList,
     ProposalText,
-    SandboxWish,
+    SandboxRequest,
     WritePlan,
 )
 from tui.engine.sandbox.facts import Drawn
@@ -264,5 +264,5 @@ class Router:
     async def stop(self, _: StopJobs) -> str:
         return self._services.jobs.stop()
 
-    async def in_sandbox(self, wish: SandboxWish) -> str:
+    async def in_sandbox(self, wish: SandboxRequest) -> str:
         return await self._services.sandbox.do(wish) if self._services.sandbox else NO_SANDBOX

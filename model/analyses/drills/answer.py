@@ -12,7 +12,16 @@ import msgspec
 import numpy as np
 
 from model.analyses.analysis import Arrays
-from model.analyses.drills.fates import METRICS, Column, Fates, Numbers, as_it_is, changes_of, flags, integers
+from model.analyses.drills.fates import (
+    METRICS,
+    Column,
+    Numbers,
+    PartitionOutcomes,
+    as_it_is,
+    changes_of,
+    flags,
+    integers,
+)
 from model.analyses.drills.grid import NOBODY, Majority, PairGrid, ScenarioSums
 from model.analyses.drills.results import (
     NAMES,
@@ -173,7 +182,7 @@ def _drawn(live: int, size: int, count: int, dice: np.random.Generator) -> Numbe
 class Subsets:
     """Partitions by broker, so that those a scenario touches are found at once."""
 
-    def __init__(self, rows: PartitionRows, arrays: Arrays, fates: Fates) -> None:
+    def __init__(self, rows: PartitionRows, arrays: Arrays, fates: PartitionOutcomes) -> None:
         self._rows, self._fates = rows, fates
         self._live, self._ruler = flags(arrays, "live"), int(arrays["controller"][0])
         self._majority = Majority(arrays)

@@ -132,7 +132,7 @@ class ElectedState(NamedTuple):
     unclean: bool = False
 
 
-class PartitionFate(NamedTuple):
+class PartitionAfterDeaths(NamedTuple):
     """What became of it: the leader (a member, -1 none that lives), and each of `results.Counts` as 0 or 1."""
 
     leader: int
@@ -143,23 +143,23 @@ Rules = Generation | Levels
 """With ZooKeeper, or on KRaft."""
 
 
-def fate(kind: PartitionKind, dead: int, rules: Rules, *, ruled: bool, ruler_dies: bool) -> PartitionFate:
+def fate(kind: PartitionKind, dead: int, rules: Rules, *, ruled: bool, ruler_dies: bool) -> PartitionAfterDeaths:
     """Of a partition when these members die. `ruled`: there is a controller; `ruler_dies`: it is among the dead."""
     up = kind.live & ~dead
     if isinstance(rules, Levels):
         after = _fenced(kind, dead, rules)
-        return PartitionFate(_led(after.state, up), _counts(kind, after, up))
+        return PartitionAfterDeaths(_led(after.state, up), _counts(kind, after, up))
     elected = ElectedState(_state(kind))
     if not ruled:  # one is elected before ZooKeeper knows of the deaths
         elected = _taken_over(kind, elected, kind.live, rules)
     after = _taken_over(kind, elected, up, rules) if ruled and ruler_dies else _lost(kind, elected, up, dead, rules)
-    return PartitionFate(_led(after.state, up), _counts(kind, after, up))
+    return PartitionAfterDeaths(_led(after.state, up), _counts(kind, after, up))
 
 
-def before(kind: PartitionKind) -> PartitionFate:
+def before(kind: PartitionKind) -> PartitionAfterDeaths:
     """The partition as it is."""
     elected = ElectedState(_state(kind))
-    return PartitionFate(_led(elected.state, kind.live), _counts(kind, elected, kind.live))
+    return PartitionAfterDeaths(_led(elected.state, kind.live), _counts(kind, elected, kind.live))
 
 
 def members(bits: int) -> tuple[int, ...]:
@@ -249,58 +249,58 @@ Vector = tuple[int, ...]
 """METRICS counts where the controller lives, then METRICS that come on top where it is among the dead."""
 
 
-class FateChange(NamedTuple):
+class OutcomeChange(NamedTuple):
     """What comes on top, and the member that leads then and did not with fewer deaths; -1: nobody new."""
 
     vector: Vector
     gained: int
 
 
-class Fates:
+class PartitionOutcomes:
     """Of partitions under one set of rules. `ruled`: there is a controller."""
 
     def __init__(self, rules: Rules, *, ruled: bool) -> None:
         @cache
-        def play(kind: PartitionKind, dead: int) -> FateChange:
+        def play(kind: PartitionKind, dead: int) -> OutcomeChange:
             lived = fate(kind, dead, rules, ruled=ruled, ruler_dies=False)
             died = fate(kind, dead, rules, ruled=ruled, ruler_dies=True)
             extra = tuple(there - here for here, there in zip(lived.counts, died.counts, strict=True))
-            return FateChange((*lived.counts, *extra), lived.leader)
+            return OutcomeChange((*lived.counts, *extra), lived.leader)
 
         self._play = play
 
-    def at_rest(self, kind: PartitionKind) -> FateChange:
+    def at_rest(self, kind: PartitionKind) -> OutcomeChange:
         """Nobody of it dies. Somebody else does, and so the controller elects where it can."""
         return self._play(kind, 0)
 
-    def one(self, kind: PartitionKind, dead: int) -> FateChange:
+    def one(self, kind: PartitionKind, dead: int) -> OutcomeChange:
         """These die, on top of nobody."""
         after, rest = self._play(kind, dead), self._play(kind, 0)
         vector = tuple(one - other for one, other in zip(after.vector, rest.vector, strict=True))
-        return FateChange(vector, -1 if after.gained == rest.gained else after.gained)
+        return OutcomeChange(vector, -1 if after.gained == rest.gained else after.gained)
 
-    def two(self, kind: PartitionKind, dead: int, others: int) -> FateChange:
+    def two(self, kind: PartitionKind, dead: int, others: int) -> OutcomeChange:
         """Both die, on top of what comes of the one and of the other alone: the Möbius transform's next term."""
         both, rest = self._play(kind, dead | others), self._play(kind, 0)
         alone = (self._play(kind, dead), self._play(kind, others))
         parts = zip(both.vector, alone[0].vector, alone[1].vector, rest.vector, strict=True)
         known = {rest.gained, alone[0].gained, alone[1].gained}
-        return FateChange(tuple(b - x - y + r for b, x, y, r in parts), -1 if both.gained in known else both.gained)
+        return OutcomeChange(tuple(b - x - y + r for b, x, y, r in parts), -1 if both.gained in known else both.gained)
 
 
-def as_it_is(kind: PartitionKind) -> FateChange:
+def as_it_is(kind: PartitionKind) -> OutcomeChange:
     """The partition before anything happens, as if it were a change."""
     now = before(kind)
-    return FateChange((*now.counts, *(0,) * METRICS), now.leader)
+    return OutcomeChange((*now.counts, *(0,) * METRICS), now.leader)
 
 
-class FateChanges(NamedTuple):
+class OutcomeChanges(NamedTuple):
     """What changes in some rows: the number of each row's case, and the change by case."""
 
     case: Numbers  # [n]
-    changes: Sequence[FateChange]
+    changes: Sequence[OutcomeChange]
 
-    def rows(self, wanted: Callable[[FateChange], bool]) -> Chosen | None:
+    def rows(self, wanted: Callable[[OutcomeChange], bool]) -> Chosen | None:
         """The rows of such changes; None: there are none."""
         flags = [wanted(change) for change in self.changes]
         if not any(flags):
@@ -317,10 +317,10 @@ class FateChanges(NamedTuple):
 
 
 def changes_of(
-    kinds: Sequence[PartitionKind], kind: Numbers, deaths: Sequence[Numbers | int], play: Callable[..., FateChange]
-) -> FateChanges:
+    kinds: Sequence[PartitionKind], kind: Numbers, deaths: Sequence[Numbers | int], play: Callable[..., OutcomeChange]
+) -> OutcomeChanges:
     """Of rows of these kinds. `deaths`: the dead members as bits, by row or of all, as often as `play` takes them."""
     case, row = numbered([kind, *(dead for dead in deaths if not isinstance(dead, int))])
     alike = [[dead] * len(row) if isinstance(dead, int) else dead[row].tolist() for dead in deaths]
     found = zip(kind[row].tolist(), *alike, strict=True)
-    return FateChanges(case, [play(kinds[number], *dead) for number, *dead in found])
+    return OutcomeChanges(case, [play(kinds[number], *dead) for number, *dead in found])

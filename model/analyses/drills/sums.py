@@ -20,10 +20,10 @@ from model.analyses.drills.fates import (
     METRICS,
     Chosen,
     Column,
-    FateChanges,
-    Fates,
     Numbers,
+    OutcomeChanges,
     PartitionKind,
+    PartitionOutcomes,
     Rules,
     as_it_is,
     changes_of,
@@ -158,7 +158,7 @@ class CountsByKey:
     gains: list[Sums] = field(default_factory=list["Sums"])
 
     def add(
-        self, rows: PartitionRows, chosen: Chosen, key: Numbers, changes: FateChanges, span: int, brokers: int
+        self, rows: PartitionRows, chosen: Chosen, key: Numbers, changes: OutcomeChanges, span: int, brokers: int
     ) -> None:
         """The changes of the chosen rows, each to its key, which is below `span`."""
         weight = None if rows.weight is None else rows.weight[chosen]
@@ -187,7 +187,7 @@ class CountsByKey:
         }
 
 
-def sums(rows: PartitionRows, fates: Fates, brokers: int, first: Groups, second: Groups | None) -> Arrays:
+def sums(rows: PartitionRows, fates: PartitionOutcomes, brokers: int, first: Groups, second: Groups | None) -> Arrays:
     """Everything by group. `second` None: only one at a time; the same as `first`: every two of them."""
     still, rest = (changes_of(rows.kinds, rows.kind, [], play) for play in (as_it_is, fates.at_rest))
     seats = _seats(rows, first)
@@ -271,11 +271,11 @@ def _at(values: Numbers | Chosen | int, places: Chosen) -> Any:
     return places if isinstance(values, slice) else values if isinstance(values, int) else values[places]
 
 
-def _one(rows: PartitionRows, fates: Fates, seat: Seat) -> FateChanges:
+def _one(rows: PartitionRows, fates: PartitionOutcomes, seat: Seat) -> OutcomeChanges:
     return changes_of(rows.kinds, rows.kind[seat.rows], [seat.dead], fates.one)
 
 
-def leaders_of(rows: PartitionRows, changes: FateChanges, brokers: int) -> Numbers:
+def leaders_of(rows: PartitionRows, changes: OutcomeChanges, brokers: int) -> Numbers:
     """Leaders by broker, of all rows."""
     total = np.zeros(brokers, np.int64)
     for place, members in enumerate(rows.members):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from model.analyses import AnalysisError
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.answer import ROWS, CopysetLoss, Subsets, answer, random_answer, random_subsets
-from model.analyses.drills.fates import Column, Fates, Numbers, flags, integers, numbered
+from model.analyses.drills.fates import Column, Numbers, PartitionOutcomes, flags, integers, numbered
 from model.analyses.drills.grid import NOBODY, PairGrid
 from model.analyses.drills.results import DrillParameters, DrillResult, FatalSet, FatalSets, LossChance
 from model.analyses.drills.sums import rows_of, rules_in, sums
@@ -254,8 +254,8 @@ def _bounds(part: int, parts: int, length: int) -> tuple[int, int]:
     return part * length // parts, (part + 1) * length // parts
 
 
-def _fates(arrays: Arrays) -> Fates:
-    return Fates(rules_in(arrays), ruled=int(arrays["controller"][0]) != NOBODY)
+def _fates(arrays: Arrays) -> PartitionOutcomes:
+    return PartitionOutcomes(rules_in(arrays), ruled=int(arrays["controller"][0]) != NOBODY)
 
 
 def _sums(some: Sequence[int], arrays: Arrays, parameters: DrillParameters) -> Arrays:

@@ -18,7 +18,7 @@ from model.hosts.observing.replaying import replay_batches, replay_snapshot
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import RecordPlace
 from model.observer.messages import Address, BatchesCommitted, Handed, SnapshotRead
-from model.observer.state import Standing
+from model.observer.state import ObserverStatus
 
 _LOGGER = logging.getLogger(__name__)
 Publish = Callable[[LoggedCluster, LocalChanges, bool], Awaitable[None]]
@@ -75,7 +75,7 @@ class MetadataFollower:
         if isinstance(handed, SnapshotRead | BatchesCommitted):
             self._handed.append(handed)
 
-    def stand(self, standing: Standing) -> None:
+    def stand(self, standing: ObserverStatus) -> None:
         self.controller = standing.at if standing.phase in ("live", "stale") else None
         self.cluster_id = self.cluster_id or standing.cluster_id
         if standing.phase in ("denied", "fault"):

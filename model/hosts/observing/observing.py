@@ -28,7 +28,7 @@ from model.observer.messages import (
     Unanswered,
     place,
 )
-from model.observer.state import Decision, Standing
+from model.observer.state import Decision, ObserverStatus
 
 CLIENT_ID = "kdrill"
 ANSWER_MS = MAX_WAIT_MS + 2_000
@@ -42,7 +42,7 @@ class Follows(Protocol):
         """What was committed, or what the leader tells of the others."""
         ...
 
-    def stand(self, standing: Standing) -> None:
+    def stand(self, standing: ObserverStatus) -> None:
         """How it stands, after each event; as a rule as before."""
         ...
 

@@ -60,7 +60,7 @@ ZOOKEEPER: Final = -1
 """The ensemble, where otherwise a broker's id stands."""
 
 
-class MessagePassage(msgspec.Struct, frozen=True, gc=False):
+class SentMessage(msgspec.Struct, frozen=True, gc=False):
     """A message that sets out; `number` counts all messages of a cluster, so that dice can be a function of it."""
 
     number: int
@@ -69,24 +69,24 @@ class MessagePassage(msgspec.Struct, frozen=True, gc=False):
     at_ms: float
 
 
-class MessageFate(msgspec.Struct, frozen=True, gc=False):
+class MessageDelivery(msgspec.Struct, frozen=True, gc=False):
     """Lost, or `late_ms` later than assumed. Messages of one link stay in order: a late one holds up the next."""
 
     late_ms: float = 0.0
     lost: bool = False
 
 
-ON_TIME: Final = MessageFate()
-LOST: Final = MessageFate(lost=True)
+ON_TIME: Final = MessageDelivery()
+LOST: Final = MessageDelivery(lost=True)
 
 
 class Network(Protocol):
     """Decides on each message. It must be a function of the passage alone: then every run is the same."""
 
-    def __call__(self, passage: MessagePassage, /) -> MessageFate: ...
+    def __call__(self, passage: SentMessage, /) -> MessageDelivery: ...
 
 
-def perfect(_passage: MessagePassage) -> MessageFate:
+def perfect(_passage: SentMessage) -> MessageDelivery:
     """Everything arrives, and on time."""
     return ON_TIME
 

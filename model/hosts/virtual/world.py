@@ -14,10 +14,10 @@ from model.hosts.memory_zookeeper.state import ServerState, new_server, open_ses
 from model.hosts.virtual.journal import JournalRecord
 from model.hosts.virtual.scheduled_events import (
     Due,
-    MessagePassage,
     Network,
     Schedule,
     ScheduledEvent,
+    SentMessage,
     Timer,
     TimingAssumptions,
     microseconds,
@@ -213,7 +213,7 @@ class World:
         if source != target:
             if self.is_cut(source, target):
                 return False
-            fate = self.network(MessagePassage(self.next_number(), source, target, self.now_ms))
+            fate = self.network(SentMessage(self.next_number(), source, target, self.now_ms))
             if fate.lost:
                 return False
             late_ms = fate.late_ms

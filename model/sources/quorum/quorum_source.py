@@ -22,7 +22,7 @@ from model.observer.follow import RIGHT
 from model.observer.messages import Address, Handed, SnapshotGrew
 from model.observer.observed_log import GarbledError
 from model.observer.past import NoPastError, begin
-from model.observer.state import Standing
+from model.observer.state import ObserverStatus
 from model.sources.addresses import ControllersAddress
 from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S
 from model.sources.kafka.polling_source import end
@@ -158,7 +158,7 @@ class QuorumSource:
             with self._lock:
                 self._status = msgspec.structs.replace(self._status, done=done, total=handed.size)
 
-    def stand(self, standing: Standing) -> None:
+    def stand(self, standing: ObserverStatus) -> None:
         """Lists everything once it is up to date, and says how it fares where that is news."""
         if standing.phase == "live":
             self._facts.led_by(standing.leader, standing.epoch)
@@ -220,12 +220,12 @@ class QuorumSource:
 
     # What was before.
 
-    def _begin_to_recall(self, standing: Standing) -> None:
+    def _begin_to_recall(self, standing: ObserverStatus) -> None:
         if self._past.is_due and standing.at is not None:
             self._past.tries += 1
             self._past.reading = self._loop.create_task(self._recall(standing, standing.at))
 
-    async def _recall(self, standing: Standing, leader: Address) -> None:
+    async def _recall(self, standing: ObserverStatus, leader: Address) -> None:
         """Reads the log from its start to where the first picture ended, and tells of it once."""
         past = self._past
         moments = PastMoments(self.name, standing.cluster_id, past.until_ms)

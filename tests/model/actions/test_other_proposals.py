@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.actions import Reset
-from model.actions.configs import ConfigWish, alter_configs
+from model.actions.configs import ConfigRequest, alter_configs
 from model.actions.groups import Landing, OffsetRange, delete_group, landing, reset_offsets
 from model.actions.partitions import ELECTION_PATH, elect_preferred, imbalanced
 from model.actions.proposal import ActionRefused, ApiCall, Basis, FoundZnode, ZnodeWrite
@@ -49,7 +49,7 @@ def test_settings_and_their_notice_are_written_in_the_form_of_the_release(
     known = [ClusterIdentified(cluster_id=cluster_id)] if cluster_id else []
     seen = image(*topic("orders", [1]), GenerationRecognised(generation=generation), *known)
     basis = Basis(seen, found={"/config/topics/orders": FoundZnode(NONE, 0)})
-    proposal = alter_configs(basis, ConfigWish("topics/orders", {"min.insync.replicas": "2"}))
+    proposal = alter_configs(basis, ConfigRequest("topics/orders", {"min.insync.replicas": "2"}))
     assert proposal.steps == (
         ZnodeWrite(
             "set",
@@ -67,7 +67,7 @@ def test_settings_and_their_notice_are_written_in_the_form_of_the_release(
 def test_settings_are_taken_away_and_others_stay() -> None:
     payload = b'{"version":1,"config":{"a":"1","b":"2"},"note":"kept"}'
     basis = Basis(image(*topic("orders", [1])), found={"/config/topics/orders": FoundZnode(payload, 3)})
-    first, _ = alter_configs(basis, ConfigWish("topics/orders", {}, ["a"])).steps
+    first, _ = alter_configs(basis, ConfigRequest("topics/orders", {}, ["a"])).steps
     assert isinstance(first, ZnodeWrite)
     assert first.after == b'{"version":1,"config":{"b":"2"},"note":"kept"}'
 
@@ -75,14 +75,14 @@ def test_settings_are_taken_away_and_others_stay() -> None:
 @pytest.mark.parametrize(
     ("wish", "reason"),
     [
-        (ConfigWish("topics/none", {"a": "1"}), "does not exist"),
-        (ConfigWish("topics/orders", {}, ["x"]), "does not set x"),
-        (ConfigWish("topics/orders", {"a": "1"}), "set so already"),
-        (ConfigWish("brokers/one", {"a": "1"}), "no broker's id"),
-        (ConfigWish("users/alice", {"a": "1"}), "cannot be changed here"),
+        (ConfigRequest("topics/none", {"a": "1"}), "does not exist"),
+        (ConfigRequest("topics/orders", {}, ["x"]), "does not set x"),
+        (ConfigRequest("topics/orders", {"a": "1"}), "set so already"),
+        (ConfigRequest("brokers/one", {"a": "1"}), "no broker's id"),
+        (ConfigRequest("users/alice", {"a": "1"}), "cannot be changed here"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(wish: ConfigWish, reason: str) -> None:
+def test_wishes_that_make_no_sense_are_refused(wish: ConfigRequest, reason: str) -> None:
     seen = image(*topic("orders", [1]))
     basis = Basis(seen, found={"/config/topics/orders": FoundZnode(b'{"version":1,"config":{"a":"1"}}', 0)})
     with pytest.raises(ActionRefused, match=reason):
@@ -90,7 +90,7 @@ def test_wishes_that_make_no_sense_are_refused(wish: ConfigWish, reason: str) ->
 
 
 def test_a_secret_is_not_shown() -> None:
-    wish = ConfigWish("brokers/1", {"ssl.keystore.password": "hush"})
+    wish = ConfigRequest("brokers/1", {"ssl.keystore.password": "hush"})
     proposal = alter_configs(Basis(image(*brokers(1), GenerationRecognised(generation="3.x"))), wish)
     assert proposal.changes == ("ssl.keystore.password: default → [hidden]",)
     assert "hush" not in proposal.rollback
@@ -105,7 +105,7 @@ def test_a_secret_is_not_shown() -> None:
 def test_what_is_read_by_brokers_of_all_is_one_resource_without_a_name() -> None:
     before = ConfigChanged(entity="brokers/<default>", config={"log.retention.ms": "5"})
     seen = image(*brokers(1), before, GenerationRecognised(generation="3.x"))
-    (call,) = alter_configs(Basis(seen), ConfigWish("brokers/<default>", {"log.retention.ms": "6"})).steps
+    (call,) = alter_configs(Basis(seen), ConfigRequest("brokers/<default>", {"log.retention.ms": "6"})).steps
     assert isinstance(call, ApiCall)
     assert call.expects == {"config broker  log.retention.ms": "5"}
 

@@ -17,20 +17,20 @@ from model.controller.context import ControllerContext
 from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.drill import DEFAULT, PlayedDrill, play_on
 from model.drills.scenario import of_brokers
-from model.drills.setup import ClusterSetup, HeldStates, controllers_of, held_states, topics_of
+from model.drills.setup import ClusterSetup, StateCounts, controllers_of, held_states, topics_of
 from tests.model.drills.clusters import cluster, clusters, topic
 
 
-def counted(image: ClusterImage) -> HeldStates:
+def counted(image: ClusterImage) -> StateCounts:
     return held_states(image, stacked(tuple(image.topics.values())))
 
 
-def held_by(context: ControllerContext) -> HeldStates:
+def held_by(context: ControllerContext) -> StateCounts:
     """The same, one by one, of what a controller remembers."""
     known = [partition for topic in context.topics.by_name.values() for partition in topic.partitions.values()]
     partitions = Counter(partition.state for partition in known)
     replicas = Counter(p.replica_state(replica) for p in known for replica in p.assignment.replicas)
-    return HeldStates(
+    return StateCounts(
         {state: partitions[state] for state in PartitionState}, {state: replicas[state] for state in ReplicaState}
     )
 

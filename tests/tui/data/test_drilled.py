@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.actions.configs import ConfigWish, alter_configs
+from model.actions.configs import ConfigRequest, alter_configs
 from model.actions.partitions import grow_topic
 from model.actions.proposal import Basis, Proposal
 from model.actions.topics import NewTopic, create_topic
@@ -32,7 +32,7 @@ def test_so_do_further_partitions() -> None:
 
 
 def test_settings_that_say_what_a_death_does_are_drilled_and_others_are_not() -> None:
-    strict = alter_configs(BASIS, ConfigWish("topics/orders", {"min.insync.replicas": "3"}))
-    kept = alter_configs(BASIS, ConfigWish("topics/orders", {"retention.ms": "1"}))
+    strict = alter_configs(BASIS, ConfigRequest("topics/orders", {"min.insync.replicas": "3"}))
+    kept = alter_configs(BASIS, ConfigRequest("topics/orders", {"retention.ms": "1"}))
     assert said(strict) == "drill: losing the worst broker hurts 1 partition → 2"
     assert with_drill(BASIS.image, kept) is kept

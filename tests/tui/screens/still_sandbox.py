@@ -19,7 +19,7 @@ from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse
 from tui.engine.listing import AnswerMemo
 from tui.engine.messages import SANDBOX, ActionRequest, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery
-from tui.engine.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
+from tui.engine.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxRequest, SandboxText
 from tui.engine.rows import Window
 from tui.engine.sandbox.facts import Drawn
 from tui.engine.sandbox.service import WISHES, Impossible, deed_of
@@ -99,7 +99,7 @@ class WithStillSandbox:
 
     async def wish(self, wish: ActionRequest) -> str:
         """What it would do; it does nothing."""
-        if not isinstance(wish, SandboxWish) or wish.verb not in WISHES:
+        if not isinstance(wish, SandboxRequest) or wish.verb not in WISHES:
             return await self._link.wish(wish)
         try:
             return repr(deed_of(self._state, wish.verb, wish.about))

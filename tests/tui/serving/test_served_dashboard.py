@@ -20,7 +20,7 @@ from tui.engine.queries import (
     PartitionList,
     PartitionTextQuery,
     ProcessList,
-    SandboxWish,
+    SandboxRequest,
     WritePlan,
 )
 from tui.engine.registry import NO_LOGS, NO_PROCESSES, NO_WISH
@@ -97,7 +97,7 @@ def refused(query: Query) -> Answer | None:
 
 @pytest.mark.parametrize("verb", [*WISHES, "audit", "save", "a new one"])
 def test_nothing_is_wished_of_a_sandbox(verb: str) -> None:
-    assert refused(SandboxWish(verb)) == TextAnswer(NO_WISH)
+    assert refused(SandboxRequest(verb)) == TextAnswer(NO_WISH)
 
 
 def test_every_wish_is_refused_that_is_not_known_to_be_harmless() -> None:
@@ -105,7 +105,7 @@ def test_every_wish_is_refused_that_is_not_known_to_be_harmless() -> None:
     harmless = {kind for kind, reason in wishes.items() if not reason}
     assert harmless == {Acknowledge, MarkMoment, StopJobs}
     assert {reason for kind, reason in wishes.items() if kind not in harmless} == {NO_WISH}
-    assert {SaveSnapshot, WritePlan, ConfirmProposal, SandboxWish} <= {*wishes}
+    assert {SaveSnapshot, WritePlan, ConfirmProposal, SandboxRequest} <= {*wishes}
     assert refused(WritePlan("p.json")) == refused(SaveSnapshot("s.json")) == TextAnswer(NO_WISH)
 
 

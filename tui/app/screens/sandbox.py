@@ -19,7 +19,15 @@ from tui.app.widgets.lists import ContentShown, RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerTextQuery, EffectList, EventText
 from tui.engine.conditions import Here
 from tui.engine.messages import Spot, TextAnswer, TextQuery
-from tui.engine.queries import NO_SANDBOX, ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
+from tui.engine.queries import (
+    NO_SANDBOX,
+    ClusterPicture,
+    LinkList,
+    ProcessList,
+    ProcessText,
+    SandboxRequest,
+    SandboxText,
+)
 from tui.engine.view_state import SwitchView, ViewState
 
 BROKEN = ("sandbox-processes", "sandbox-links")
@@ -208,7 +216,7 @@ class Sandbox(LiveScreen):
     def action_wish(self, verb: str) -> None:
         if self.is_drawn:
             self.picture.choose(self.picture.chosen)  # what was broken stays under the cursor, whoever controls then
-        self.kdrill.wish(SandboxWish(verb, self.chosen))
+        self.kdrill.wish(SandboxRequest(verb, self.chosen))
 
     def action_kill(self) -> None:
         self.action_wish("kill")
@@ -217,13 +225,13 @@ class Sandbox(LiveScreen):
         self.action_wish("revive")
 
     def action_failover(self) -> None:
-        self.kdrill.wish(SandboxWish("failover"))
+        self.kdrill.wish(SandboxRequest("failover"))
 
     def action_undo(self) -> None:
-        self.kdrill.wish(SandboxWish("undo"))
+        self.kdrill.wish(SandboxRequest("undo"))
 
     def action_reset(self) -> None:
-        self.kdrill.wish(SandboxWish("repair"))
+        self.kdrill.wish(SandboxRequest("repair"))
 
     @on(RowSelected)
     @on(PictureOfCluster.Opened)

@@ -14,7 +14,7 @@ from model.cluster.findings.pending_work import PendingWork, pending_work
 from model.cluster.image_parts import QuorumReplica
 from model.cluster.texts import counted, replicas
 from model.controller.state_machines import PartitionState, ReplicaState
-from model.drills.setup import HeldStates, held_states
+from model.drills.setup import StateCounts, held_states
 from model.metadata_log.journal import LEADER_CHANGE, Logged
 from model.sources.feed import Moment
 from model.sources.source import FollowingCost
@@ -233,7 +233,7 @@ def states_text(
     if image.generation == "kraft":
         return _quorum_text(moment, query, terms)
 
-    def count() -> HeldStates:
+    def count() -> StateCounts:
         return held_states(image, table_of(moment, memory).columns)
 
     held = memory.recall("held states", (image.topics, image.brokers, image.admin, image.generation), count)

@@ -36,7 +36,7 @@ from model.sandbox.faults import (
 from model.sandbox.messages import AuditReport, LinkView, ProcessView, SandboxEvent, SandboxState
 from model.sandbox.options import SandboxOptions
 from model.sandbox.processes import SandboxError
-from tui.engine.queries import SandboxWish
+from tui.engine.queries import SandboxRequest
 
 BRAKE_MS = 200.0
 """By how much a slow link is slower, each way."""
@@ -226,7 +226,7 @@ class SandboxService:
         self._early.clear()
         self._note, self._news = note, news
 
-    async def do(self, wish: SandboxWish) -> str:
+    async def do(self, wish: SandboxRequest) -> str:
         """Does it; the sentence that says what was done, or why nothing was."""
         try:
             if wish.verb == "audit":

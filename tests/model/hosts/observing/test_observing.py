@@ -17,7 +17,7 @@ from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request, Server
 from model.observer.messages import Address, BatchesCommitted, FetchLog, FetchSnapshot, Handed, LogPosition
-from model.observer.state import Standing
+from model.observer.state import ObserverStatus
 from tests.harness.waiting import eventually_async
 from tests.model.observer.simulated_quorum import SimulatedQuorum
 
@@ -30,12 +30,12 @@ class Followed:
 
     def __init__(self) -> None:
         self.handed: list[Handed] = []
-        self.standings: list[Standing] = []
+        self.standings: list[ObserverStatus] = []
 
     def take(self, handed: Handed) -> None:
         self.handed.append(handed)
 
-    def stand(self, standing: Standing) -> None:
+    def stand(self, standing: ObserverStatus) -> None:
         self.standings.append(standing)
 
     @property

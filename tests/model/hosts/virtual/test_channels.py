@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.controller.events_and_commands import LeaderAndIsrRequest, UpdateMetadataRequest
 from model.hosts.virtual import journal
-from model.hosts.virtual.scheduled_events import LOST, ON_TIME, MessageFate, MessagePassage
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, MessageDelivery, SentMessage
 from tests.harness.virtual_cluster import LONG_MS, boot, cluster_of, create_topic, records, state
 
 
@@ -26,7 +26,7 @@ def test_one_request_of_a_broker_is_on_its_way_at_a_time_and_they_stay_in_order(
 def test_what_gets_lost_is_sent_again_after_the_back_off() -> None:
     lost: list[int] = []
 
-    def unlucky(passage: MessagePassage) -> MessageFate:
+    def unlucky(passage: SentMessage) -> MessageDelivery:
         if (passage.source, passage.target) == (0, 1) and len(lost) < 2 and armed:
             lost.append(passage.number)
             return LOST

@@ -7,7 +7,7 @@ import pytest
 from model.controller import events_and_commands
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import znode_writes
-from model.hosts.virtual.scheduled_events import LOST, ON_TIME, ZOOKEEPER, MessageFate, MessagePassage
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, ZOOKEEPER, MessageDelivery, SentMessage
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import TopicAssignment
 from model.zookeeper import Create, Delete
@@ -57,7 +57,7 @@ def test_any_one_message_of_an_election_may_get_lost(lost: int) -> None:
     """The connection breaks, and what it lost is asked again."""
     first = 10**9
 
-    def unlucky(passage: MessagePassage) -> MessageFate:
+    def unlucky(passage: SentMessage) -> MessageDelivery:
         return LOST if passage.number == first + lost else ON_TIME
 
     cluster = cluster_of(0, 1, 2, network=unlucky)
