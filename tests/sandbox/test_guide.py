@@ -39,7 +39,9 @@ def test_a_sandbox_starts_as_asked_and_leaves_what_is_to_be_kept(command: str, t
         process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     wanted = {"broker": int(dict(pairwise(words)).get("--brokers", "3"))}
-    wanted |= {"zookeeper": 3 if "--zookeepers 3" in command else 1, **({"load": 1} if "--load" in words else {})}
+    wanted["controller"] = 3 if "--mode kraft" in command else 0
+    wanted["zookeeper"] = 0 if "--mode kraft" in command else 3 if "--zookeepers 3" in command else 1
+    wanted["load"] = int("--load" in words)
     for kind, count in wanted.items():
         assert len([name for name in ready["pids"] if name.partition("-")[0] == kind]) == count, ready["pids"]
     assert Path(tmp_path, ready["dir"]).exists() == ("--keep" in words)

@@ -5,6 +5,7 @@ the cluster is told all the same.
 """
 
 from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -42,6 +43,9 @@ class BrokersBeside:
         self._interval_s = interval_s
         self._security = security
         self._source: KafkaSource | None = None
+        self._turn = Lock()
+        """Opened by the thread that follows the log, closed by any."""
+        self._is_closed = False
         self._told: dict[tuple[type[ClusterRecord], str], ClusterRecord] = {}
 
     @property
@@ -58,15 +62,17 @@ class BrokersBeside:
         """Asks the brokers at `bootstrap`, or at these endpoints (`LISTENER://host:port`), from now on."""
         protocol: str = (self._security or {}).get("security_protocol", "PLAINTEXT")
         listed = bootstrap or ",".join(_likely(endpoints, protocol))
-        if not listed or self._source is not None:
-            return
-        try:
-            address: KafkaAddress = parse_kafka_address(listed)
-            self._source = KafkaSource(address, self._interval_s, security=self._security, connect_s=float("inf"))
-        except SourceError as error:
-            self._report(SourceStatus("stale", reason=str(error)))
-            return
-        self._source.open(self)
+        with self._turn:
+            if not listed or self._source is not None or self._is_closed:
+                return
+            try:
+                address: KafkaAddress = parse_kafka_address(listed)
+                source = KafkaSource(address, self._interval_s, security=self._security, connect_s=float("inf"))
+            except SourceError as error:
+                self._report(SourceStatus("stale", reason=str(error)))
+                return
+            source.open(self)
+            self._source = source
 
     def want(self, *what: str) -> None:
         """As an Attentive source's."""
@@ -74,6 +80,8 @@ class BrokersBeside:
             self._source.want(*what)
 
     def close(self) -> None:
+        with self._turn:
+            self._is_closed = True
         if self._source is not None:
             self._source.close()
 
