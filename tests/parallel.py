@@ -15,7 +15,7 @@ from xdist.workermanage import WorkerController
 
 from tests.fast_tier import EXPRESSION
 
-WORKERS_MOST = 4
+WORKERS_MOST = 5
 """Each has servers, brokers and JVMs of its own beside it."""
 
 CONFORMANCE = "tests/conformance/"
@@ -33,7 +33,7 @@ WAITING = (CONFORMANCE, "tests/model/hosts/", "tests/pty/", "tests/sandbox/", "t
 class BySharedParts(LoadScopeScheduling):
     """Kafka's clusters are shared by release, Sparks and syntax trees by folder; else a file shares.
 
-    As long as there are both, half of the processes have tests that wait, those of real Kafka first, and the others
+    As long as there are both, most of the processes have tests that wait, those of real Kafka first, and the others
     what computes: side by side those that wait would leave the cores idle, and so they would at the end.
     """
 
@@ -43,7 +43,7 @@ class BySharedParts(LoadScopeScheduling):
         return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        waits = self.nodes.index(node) < len(self.nodes) // 2
+        waits = self.nodes.index(node) <= len(self.nodes) // 2
         preferred = sorted(self.workqueue, key=lambda scope: _rank(scope, waits))
         others = (units for other, units in self.assigned_work.items() if other is not node)
         under_way = (scope for units in others for scope, unit in units.items() if not all(unit.values()))
@@ -61,14 +61,14 @@ def _rank(scope: str, waits: bool) -> tuple[bool, bool, int]:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One for each core, and two more for while others wait: sessions expire and brokers come back in their own time.
+    """One for each core, and three more for while others wait: sessions expire and brokers come back in their own time.
 
     The fast tier waits for nothing.
     """
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
     is_fast = config.option.markexpr == EXPRESSION
-    return min(len(os.sched_getaffinity(0)) + 2 * (not is_fast), WORKERS_MOST)
+    return min(len(os.sched_getaffinity(0)) + 3 * (not is_fast), WORKERS_MOST)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharedParts:
