@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from model.cluster.cluster_image import ClusterImage
@@ -37,8 +39,12 @@ class Shown:
         return [moment.image for moment in self.moments]
 
 
-LARGE = SnapshotRead(LogPosition(1_000, 2), b"".join(snapshot(300, 500, epoch=2)))
-"""150,000 partitions in 11 MB."""
+@cache
+def large() -> SnapshotRead:
+    """150,000 partitions in 11 MB."""
+    return SnapshotRead(LogPosition(1_000, 2), b"".join(snapshot(300, 500, epoch=2)))
+
+
 SMALL = SnapshotRead(LogPosition(2_000, 3), b"".join(snapshot(2, 3, epoch=3)))
 REMOVED = batch([written("RemoveTopic", topicId=topic_id(1))], 1_000, epoch=2)
 
@@ -52,13 +58,13 @@ def log_batch(data: bytes) -> BatchesCommitted:
 @pytest.mark.parametrize("size", [1 << 20, 250_000])
 def test_a_large_snapshot_is_shown_in_parts_and_ends_in_the_whole(size: int) -> None:
     whole, shown = Shown(), Shown()
-    shown.take_pieces(LARGE, size)
+    shown.take_pieces(large(), size)
     parts = shown.images
-    assert 0 < parts[0].partition_count < 150_000 * size / len(LARGE.data)
+    assert 0 < parts[0].partition_count < 150_000 * size / len(large().data)
     assert len({part.partition_count for part in parts}) >= 2
     assert not any(part.provenance.complete for part in parts)
     for each in (shown, whole):
-        each.facts.take(LARGE)
+        each.facts.take(large())
         each.facts.take(log_batch(REMOVED))
         each.facts.list("a-cluster")
     (image,) = whole.images
@@ -69,7 +75,7 @@ def test_a_large_snapshot_is_shown_in_parts_and_ends_in_the_whole(size: int) -> 
 
 def test_parts_of_a_snapshot_that_was_given_up_are_gone() -> None:
     shown = Shown()
-    shown.take_pieces(LARGE, 1 << 20, until=3 << 20)
+    shown.take_pieces(large(), 1 << 20, until=3 << 20)
     assert shown.images[-1].partition_count > 6
     shown.take_pieces(SMALL, 500)
     assert shown.images[-1].partition_count <= 6
@@ -80,7 +86,7 @@ def test_parts_of_a_snapshot_that_was_given_up_are_gone() -> None:
 
 def test_a_leader_who_has_the_log_itself_makes_parts_void() -> None:
     shown = Shown()
-    shown.take_pieces(LARGE, 1 << 20, until=3 << 20)
+    shown.take_pieces(large(), 1 << 20, until=3 << 20)
     for each in batches():
         shown.facts.take(BatchesCommitted((each,), each.next_offset))
     shown.facts.list(None)
@@ -94,15 +100,15 @@ def one_of(each: LogBatch) -> BatchesCommitted:
 def test_a_damaged_piece_shows_nothing_of_what_follows() -> None:
     shown = Shown()
     at = 3 << 20
-    data = LARGE.data[:at] + bytes([LARGE.data[at] ^ 1]) + LARGE.data[at + 1 :]
-    shown.take_pieces(SnapshotRead(LARGE.id, data), 1 << 20)
+    data = large().data[:at] + bytes([large().data[at] ^ 1]) + large().data[at + 1 :]
+    shown.take_pieces(SnapshotRead(large().id, data), 1 << 20)
     assert max(image.partition_count for image in shown.images) < 150_000 * at / len(data)
 
 
 def test_who_has_a_picture_already_is_told_the_whole_at_once() -> None:
     shown = Shown(tells_parts=False)
-    shown.take_pieces(LARGE, 1 << 20)
+    shown.take_pieces(large(), 1 << 20)
     assert not shown.moments
-    shown.facts.take(LARGE)
+    shown.facts.take(large())
     shown.facts.list(None)
     assert shown.images[0].partition_count == 150_000
