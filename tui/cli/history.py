@@ -29,7 +29,7 @@ from model.analyses.history.results import (
 from model.analyses.history.tables import merged
 from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
-from model.sources.addresses import parse_metadata_log
+from model.sources.addresses import MetadataLogName, parse_metadata_log
 from model.sources.source import SourceError
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import takes_engine
@@ -253,8 +253,8 @@ def history(
     """What happened in recorded clusters: leader flaps, leaderships lost and ISR churn by broker and hour, rebalance
     storms, time without a leader, the worst moments and what a drill says about the worst one.
 
-    DIR is what kdrill record wrote, or a KRaft node's folder __cluster_metadata-0. Times are UTC. With --spark-master
-    the workers read the files, so DIR must be visible to them; a metadata log is read on this machine.
+    DIR is what kdrill record wrote, or a KRaft node's folder __cluster_metadata-0, which DIR@TIME or DIR@OFFSET ends
+    earlier. Times are UTC. With --spark-master the workers read the files, so DIR must be visible to them.
 
     \b
     Example: kdrill history recordings --last 30d
@@ -317,9 +317,9 @@ def _all_read(
         yield _read(msgspec.structs.replace(parameters, drills=drills), engine, recordings)
 
 
-def _logs(folders: Sequence[Path]) -> dict[Path, Path]:
-    """Those that are metadata logs, and where each is. Raises RecordingError for what is only another SOURCE."""
-    found: dict[Path, Path] = {}
+def _logs(folders: Sequence[Path]) -> dict[Path, MetadataLogName]:
+    """Those that are metadata logs, by what was typed. Raises RecordingError for what is only another SOURCE."""
+    found: dict[Path, MetadataLogName] = {}
     for folder in folders:
         name = str(folder)
         if source := re.fullmatch(r"([a-z]+):/([^/].*)", name):  # a Path has one slash for two
@@ -329,24 +329,24 @@ def _logs(folders: Sequence[Path]) -> dict[Path, Path]:
             log = parse_metadata_log(name)
         except SourceError as error:
             raise RecordingError(str(error)) from None
-        if log is not None and not folder.exists():
-            raise RecordingError(f"{name}: name the folder alone; --to TIME ends it earlier")
         if log is not None:
-            found[folder] = log.path
+            found[folder] = log
     return found
 
 
-def _recordings(folders: Sequence[Path], logs: Mapping[Path, Path], kept: Path) -> dict[Path, Path]:
+def _recordings(folders: Sequence[Path], logs: Mapping[Path, MetadataLogName], kept: Path) -> dict[Path, Path]:
     """Recordings to read, and as what they were named; metadata logs become recordings below `kept`.
 
     Raises RecordingError.
     """
     found: dict[Path, Path] = {}
     for number, folder in enumerate(folders):
-        if folder in logs:
+        if (log := logs.get(folder)) is not None:
+            from model.sources.metadata_log.log_files import Until  # noqa: PLC0415
             from model.sources.metadata_log.recorded import record_log  # noqa: PLC0415
 
-            found[record_log(logs[folder], kept / str(number), tell)] = logs[folder].absolute()
+            until = Until(log.offset, log.at_ms)
+            found[record_log(log.path, kept / str(number), tell, until=until)] = log.path.absolute()
         else:
             found[folder.absolute()] = folder.absolute()
     return found

@@ -7,13 +7,15 @@ import msgspec
 
 from model.analyses.history.log_history import LOG_HISTORY, cut, log_history_of
 from model.cluster.texts import counted
+from model.sources.addresses import MetadataLogName
+from model.sources.metadata_log.log_files import Until
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute
 from tui.cli.output import tell
 
 
 def by_spark(
-    logs: Sequence[Path],
+    logs: Sequence[MetadataLogName],
     kept: Path,
     clusters: Sequence[str],
     period: tuple[int, int],
@@ -28,7 +30,7 @@ def by_spark(
     for number, log in enumerate(logs):
         place = kept / f"log-{number}"
         place.mkdir()
-        found = cut(log, place, *period)
+        found = cut(log.path, place, *period, until=Until(log.offset, log.at_ms))
         for remark in found.remarks:
             tell(f"{log}: {remark}")
         if clusters and found.parameters.cluster not in clusters:

@@ -22,7 +22,7 @@ from model.analyses.history.history import day_told, with_drill
 from model.analyses.history.results import HistoryResult, histories_of, parameters_of
 from model.analyses.history.tables import HistoryTables, arrays_of, merged, tables_of
 from model.recordings.folder import RecordingError, cluster_path
-from model.sources.metadata_log.log_files import MetadataLog
+from model.sources.metadata_log.log_files import ALL, MetadataLog, Until
 from model.sources.metadata_log.recorded import ALL_BYTES, STRETCH_BYTES, StretchToRecord, record_stretch
 from model.sources.metadata_log.snapshots import MetadataLogError
 from model.sources.metadata_log.stretches import LogStretch, stretches
@@ -50,7 +50,9 @@ class CutLog(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...]
 
 
-def cut(log: Path, kept: Path, from_ms: int, to_ms: int, stretch_bytes: int = STRETCH_BYTES) -> CutLog:
+def cut(
+    log: Path, kept: Path, from_ms: int, to_ms: int, *, until: Until = ALL, stretch_bytes: int = STRETCH_BYTES
+) -> CutLog:
     """Walks through it once. `kept`: a folder for what was before each stretch, as large as the cluster each time.
 
     Raises RecordingError.
@@ -59,7 +61,7 @@ def cut(log: Path, kept: Path, from_ms: int, to_ms: int, stretch_bytes: int = ST
     arrays: dict[str, NDArray[np.generic]] = {}
     try:
         whole = MetadataLog(log, whole_bytes=ALL_BYTES)
-        for each in stretches(whole, stretch_bytes):
+        for each in stretches(whole, stretch_bytes, until):
             found.append(msgspec.structs.replace(each, since=b""))
             if each.since:
                 file = kept / f"since-{each.number}"

@@ -53,7 +53,7 @@ class Until(msgspec.Struct, frozen=True):
         )
 
 
-_ALL: Final = Until()
+ALL: Final = Until()
 
 
 class QuorumState(msgspec.Struct, frozen=True):
@@ -156,8 +156,8 @@ class MetadataLog:
                 yield LogStep(at, facts, logged=replay.logged())
                 facts = []
         if not is_known:
-            raise MetadataLogError(f"{self._path}: {self._lack(until, 0, first_ms)}")
-        if until == _ALL:
+            raise self.lacking(until, first_ms)
+        if until == ALL:
             replay.assume_leader(*msgspec.structs.astuple(self.quorum_state))
         yield LogStep(at, [*facts, *replay.facts(at)], logged=replay.logged())
         if replay.is_in_transaction:
@@ -173,7 +173,7 @@ class MetadataLog:
     def walk(self, replay: Replay) -> Iterator[tuple[SegmentFile, RecordBatch]]:
         """The batches behind the beginning, once `replay` has that; whoever walks replays them. Tells no facts."""
         self.remarks, self.begins_at = [], 0
-        for snapshot in self._beginnings(_ALL):
+        for snapshot in self._beginnings(ALL):
             for _ in read_parts(snapshot, replay):
                 pass
             self.begins_at = snapshot.end_offset
@@ -192,7 +192,7 @@ class MetadataLog:
         for source, batch in self._batches(at.offset + 1, at.epoch, resumed.position):
             if end_offset is not None and batch.base_offset >= end_offset:
                 break
-            at = replayed(source, batch, replay)
+            at = replayed(source, batch, replay, until=Until(None if end_offset is None else end_offset - 1))
             facts = [*facts, *replay.facts(at)]
             if replay.is_in_transaction:
                 yield LogStep(at, [])
@@ -236,6 +236,10 @@ class MetadataLog:
                 self.remarks[-1] if self.remarks else f"{self._path}: {self._lack(until, first, earliest_ms)}"
             )
 
+    def lacking(self, until: Until, first_ms: int) -> MetadataLogError:
+        """Why nothing is known of a place: what is there begins later, with a batch of that time."""
+        return MetadataLogError(f"{self._path}: {self._lack(until, self.begins_at, first_ms)}")
+
     def _lack(self, until: Until, first: int | None, earliest_ms: int) -> str:
         if earliest_ms and until.at_ms is not None:
             return f"what is here begins at {said(earliest_ms)}, not at {said(until.at_ms or 0)}"
@@ -273,7 +277,7 @@ class MetadataLog:
 
 
 def replayed(
-    source: SegmentFile, batch: RecordBatch, replay: Replay, start: int = 0, until: Until = _ALL
+    source: SegmentFile, batch: RecordBatch, replay: Replay, start: int = 0, until: Until = ALL
 ) -> RecordPlace:
     """A batch, as far as it is wanted; the last record that was replayed."""
     at = RecordPlace(batch.last_offset, batch.partition_leader_epoch, batch.max_timestamp)

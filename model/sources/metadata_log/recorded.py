@@ -20,7 +20,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.recordings.folder import RecordingError, cluster_path
 from model.recordings.recorder import Recorder, Rolling
-from model.sources.metadata_log.log_files import LogStep, MetadataLog, Until
+from model.sources.metadata_log.log_files import ALL, LogStep, MetadataLog, Until
 from model.sources.metadata_log.snapshots import MetadataLogError
 from model.sources.metadata_log.stretches import LogStretch, RisingTimes, stretches
 
@@ -47,10 +47,11 @@ def record_log(
     folder: Path,
     note: Callable[[str], object],
     *,
+    until: Until = ALL,
     stretch_bytes: int = STRETCH_BYTES,
     processes: int | None = None,
 ) -> Path:
-    """Records all of a log's past into `folder`; where its cluster's recording is. Raises RecordingError.
+    """Records a log's past into `folder`; where its cluster's recording is. Raises RecordingError.
 
     `note` hears what of it could not be used, such as what follows damage, a line each. However long the log is, each
     process holds one image and some changes. `processes`: at most so many beside this one, None: as many as cores.
@@ -59,7 +60,7 @@ def record_log(
     try:
         log = MetadataLog(path, whole_bytes=ALL_BYTES)
         cluster = log.cluster_id or path.resolve().parent.name
-        cut = stretches(log, stretch_bytes)
+        cut = stretches(log, stretch_bytes, until)
         orders = (StretchToRecord(path, folder / f".stretch-{each.number}", cluster, each) for each in cut)
         has_times = [*_carried_out(orders, most)]
         for remark in log.remarks:

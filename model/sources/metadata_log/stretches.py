@@ -14,7 +14,7 @@ from model.log.records import RecordBatch
 from model.metadata_log.replay import Replay
 from model.metadata_log.topics import RecordPlace
 from model.recordings.folder import DAY_MS, RecordingError, said
-from model.sources.metadata_log.log_files import MetadataLog, Resumed, replayed
+from model.sources.metadata_log.log_files import ALL, MetadataLog, Resumed, Until, replayed
 
 EARLIEST_MS: Final = 1_293_840_000_000
 LATEST_MS: Final = 4_102_444_800_000
@@ -59,22 +59,29 @@ class LogStretch(msgspec.Struct, frozen=True):
     """Until when it is known that nothing more was written, where it has an end."""
 
 
-def stretches(log: MetadataLog, size: int) -> Iterator[LogStretch]:
-    """All of them, in order, of so many bytes or more each. Raises MetadataLogError, RecordingError.
+def stretches(log: MetadataLog, size: int, until: Until = ALL) -> Iterator[LogStretch]:
+    """All of them that far, in order, of so many bytes or more each. Raises MetadataLogError, RecordingError.
 
     Remarks are the log's, once all are told.
     """
     replay, times, at = Replay(0), RisingTimes(), RecordPlace()
     begun, read = LogStretch(0), 0
     for source, batch in log.walk(replay):
+        if not until.has(RecordPlace(batch.base_offset, time_ms=batch.max_timestamp)):
+            if not begun.number + read:
+                raise log.lacking(until, batch.max_timestamp)
+            begun = msgspec.structs.replace(begun, end_offset=batch.base_offset, end_ms=times.at_ms)
+            break
         if read >= size and not replay.is_in_transaction and _is_lull(times, batch):
             end_ms = batch.max_timestamp - BEFORE_MS
             yield msgspec.structs.replace(begun, end_offset=batch.base_offset, end_ms=end_ms)
             since = pickle.dumps(Resumed(replay, at, batch.position), pickle.HIGHEST_PROTOCOL)
             begun, read = LogStretch(begun.number + 1, since, RisingTimes(times.first_ms, end_ms)), 0
-        at = replayed(source, batch, replay, log.begins_at)
+        at = replayed(source, batch, replay, log.begins_at, until)
         times.go_on(at)
         read += batch.end - batch.position
+    if until.offset is not None:
+        begun = msgspec.structs.replace(begun, end_offset=until.offset + 1, end_ms=times.at_ms)
     yield begun
     if replay.is_in_transaction:
         log.remarks.append("the transaction at its end is not complete, and not shown")

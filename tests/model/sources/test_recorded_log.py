@@ -16,6 +16,7 @@ from model.analyses.history.results import HistoryResult, parameters_of
 from model.log.records import RecordBatch, SegmentFile, scan
 from model.recordings.folder import DAY_MS, RecordingError, clusters_in
 from model.recordings.playback import image_at, images
+from model.sources.metadata_log.log_files import ALL, Until
 from model.sources.metadata_log.recorded import record_log
 from model.sources.metadata_log.stretches import LULL_MS, MOST_MS
 from tests.model.metadata_log.kept import DATA, LOG
@@ -76,11 +77,11 @@ DEATHS = DATA / "deaths" / "4.4.0" / "__cluster_metadata-0"
 WHOLE = 1 << 40
 
 
-def history_in(log: Path, stretch_bytes: int, processes: int = 0) -> tuple[HistoryResult, int]:
+def history_in(log: Path, stretch_bytes: int, processes: int = 0, until: Until = ALL) -> tuple[HistoryResult, int]:
     """What a log's recording tells, and in how many stretches it was made."""
     with tempfile.TemporaryDirectory() as out:
         remarks: list[str] = []
-        path = record_log(log, Path(out), remarks.append, stretch_bytes=stretch_bytes, processes=processes)
+        path = record_log(log, Path(out), remarks.append, until=until, stretch_bytes=stretch_bytes, processes=processes)
         assert not remarks
         (folder,) = clusters_in(path)
         assert {each.name for each in Path(out).iterdir()} == {path.name}, "no stretch is left"
@@ -105,6 +106,20 @@ def cut_into(folder: Path, log: Path, size: int) -> Path:
             piece = source.read(start.position, end - start.position)
             (folder / f"{start.base_offset:020}.log").write_bytes(piece)
     return folder
+
+
+@pytest.mark.parametrize("stretch_bytes", [20_000, WHOLE])
+def test_a_log_that_is_read_up_to_a_place_is_one_that_ends_there(tmp_path: Path, stretch_bytes: int) -> None:
+    with SegmentFile(DEATHS / LOG) as source:
+        batches = [batch for batch in scan(source) if isinstance(batch, RecordBatch)]
+        last = batches[len(batches) * 3 // 4]
+        (tmp_path / LOG).write_bytes(source.read(0, last.end))
+    shorter, _ = history_in(tmp_path, WHOLE)
+    names = [msgspec.structs.replace(each, cluster="") for each in shorter.clusters]
+    for until in (Until(offset=last.last_offset), Until(at_ms=last.max_timestamp)):
+        found, count = history_in(DEATHS, stretch_bytes, until=until)
+        assert [msgspec.structs.replace(each, cluster="") for each in found.clusters] == names
+        assert count > 1 or stretch_bytes == WHOLE
 
 
 def test_a_real_log_tells_the_same_in_stretches_as_in_one_piece(tmp_path: Path) -> None:
