@@ -21,7 +21,7 @@ from tests.harness.quorum_voters import Reader
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
-OFTEN = ("--snapshot-bytes", "3000", "--segment-bytes", "5000", "--retention-bytes", "30000")
+OFTEN = ("--snapshot-bytes", "3000", "--segment-bytes", "20000", "--retention-bytes", "30000")
 BOOTSTRAP = f"{0:020d}-{0:010d}.checkpoint"
 releases = pytest.mark.parametrize("release", ["3.9.1", "4.4.0"])
 

@@ -5,6 +5,7 @@ In milliseconds, where each of Kafka's own commands (commands.py) is a JVM.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -18,6 +19,8 @@ from tests.conformance.kafka.topic_znodes import Assignment
 
 PATIENCE_S = 60
 TRIAL_S = 10
+PAUSE_S = 1.0
+"""Between two trials: some errors come at once."""
 TRIALS_S = (TRIAL_S, TRIAL_S, PATIENCE_S)
 UNKNOWN = KafkaError.UNKNOWN_TOPIC_OR_PART
 TRY_ANEW = (KafkaError._TIMED_OUT, KafkaError._DESTROY_BROKER)
@@ -55,6 +58,7 @@ class Client:
         """Raises it where that is of no use."""
         if _code(error) not in TRY_ANEW or patience_s == PATIENCE_S:
             raise error
+        time.sleep(PAUSE_S)
         self.admin = self._asking()
 
     def topics(self) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import resource
 import signal
@@ -23,7 +22,6 @@ def of_the_process() -> tuple[object, ...]:
         [sys.excepthook, sys.unraisablehook, threading.excepthook, sys.stdin, sys.stdout, sys.stderr],
         resource.getrlimit(resource.RLIMIT_CORE),
         [os.fstat(number).st_ino for number in range(3)],
-        sorted(os.listdir("/proc/self/fd")),
     )
 
 
@@ -33,10 +31,10 @@ def of_the_process() -> tuple[object, ...]:
 )
 def test_the_process_is_as_it_was(words: tuple[str, ...], tmp_path: Path) -> None:
     kdrill("--help")  # what is opened once stays
-    gc.collect()  # what earlier tests left open goes now
-    before = of_the_process()
+    before, files = of_the_process(), set(os.listdir("/proc/self/fd"))
     kdrill(*words, cwd=tmp_path)
     assert of_the_process() == before
+    assert set(os.listdir("/proc/self/fd")) <= files, "what earlier tests left behind may be closed meanwhile"
 
 
 def test_the_input_is_read_and_both_outputs_are_told_apart(tmp_path: Path) -> None:
