@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 
@@ -23,6 +25,7 @@ from model.sources.quorum.quorum_source import QuorumSource
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
+from tests.harness.command import KDRILL
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually_async
 from tui.engine.cluster.queries import ZnodeHistoryText
@@ -354,3 +357,9 @@ async def test_what_happened_before_it_was_opened_is_told(quorum: KraftCluster, 
         assert "fenced false -> true" in history.plain
     finally:
         await service.close()
+    if scheme == "controllers":
+        asked = [*KDRILL, "history", f"{scheme}://{address}", "--no-drill", "--json"]
+        done = await asyncio.to_thread(subprocess.run, asked, capture_output=True, text=True, check=True)
+        (told,) = json.loads(done.stdout)["clusters"]
+        assert told["cluster"] == service.moment.image.cluster_id
+        assert {each["topic"]: each["partitions"] for each in told["topics"]}["before"] >= 1

@@ -27,7 +27,7 @@ class OurKraft:
         ports = free_ports()
         places = dict(enumerate(islice(ports, 3), 1))
         self.controllers: dict[int, VoterProcess] = voter_processes(folder, places, 1)
-        self._quorum = ",".join(f"127.0.0.1:{port}" for port in places.values())
+        self.quorum = ",".join(f"127.0.0.1:{port}" for port in places.values())
         self.ports = {broker: next(ports) for broker in BROKERS}
         self.brokers = {broker: self._broker(folder / f"broker-{broker}", broker) for broker in BROKERS}
 
@@ -38,7 +38,7 @@ class OurKraft:
             (each / "meta.properties").write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={broker}\n")
         properties = folder / "server.properties"
         properties.write_text(
-            f"process.roles=broker\nnode.id={broker}\ncontroller.quorum.bootstrap.servers={self._quorum}\n"
+            f"process.roles=broker\nnode.id={broker}\ncontroller.quorum.bootstrap.servers={self.quorum}\n"
             f"listeners=PLAINTEXT://127.0.0.1:{self.ports[broker]}\nlog.dirs={','.join(map(str, dirs))}\n"
             f"broker.rack=r{broker}\n"
             "offsets.topic.num.partitions=1\noffsets.topic.replication.factor=3\ngroup.initial.rebalance.delay.ms=0\n"

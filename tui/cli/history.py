@@ -3,7 +3,6 @@
 For people it is printed in 80 columns: each cluster's figures, the largest first.
 """
 
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,9 +28,9 @@ from model.analyses.history.results import (
 from model.analyses.history.tables import merged
 from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
-from model.sources.addresses import MetadataLogName, parse_metadata_log
-from model.sources.source import SourceError
+from model.sources.addresses import MetadataLogName
 from spark_tasks.spark_client import Engine, EngineResult
+from tui.cli.log_history import by_spark, logs_of, source_of
 from tui.cli.options import takes_engine
 from tui.cli.output import Duration, json_line, tell
 from tui.engine.glyphs import ASCII
@@ -254,7 +253,8 @@ def history(
     storms, time without a leader, the worst moments and what a drill says about the worst one.
 
     DIR is what kdrill record wrote, or a KRaft node's folder __cluster_metadata-0, which DIR@TIME or DIR@OFFSET ends
-    earlier. Times are UTC. With --spark-master the workers read the files, so DIR must be visible to them.
+    earlier, or controllers://host:port, whose log is read from its start. Times are UTC. With --spark-master the
+    workers read the files, so DIR must be visible to them.
 
     \b
     Example: kdrill history recordings --last 30d
@@ -303,12 +303,9 @@ def _all_read(
     drills: bool,
 ) -> Iterator[_Read]:
     """Metadata logs where Spark reads them, and recordings, which they become elsewhere. Raises as `_read` does."""
-    logs = _logs(folders)
-    on_spark = logs if engine.wanted == "spark" else {}
+    logs = logs_of(folders, kept)
+    on_spark = {name: log for name, log in logs.items() if engine.wanted == "spark" and kept not in log.path.parents}
     if on_spark:
-        # Decoding logs takes a while to load, and only they need it.
-        from tui.cli.log_history import by_spark  # noqa: PLC0415
-
         for words, outcome in by_spark([*on_spark.values()], kept, clusters, period, engine, drills=drills):
             yield _Read(words, outcome)
     if rest := [folder for folder in folders if folder not in on_spark]:
@@ -317,47 +314,32 @@ def _all_read(
         yield _read(msgspec.structs.replace(parameters, drills=drills), engine, recordings)
 
 
-def _logs(folders: Sequence[Path]) -> dict[Path, MetadataLogName]:
-    """Those that are metadata logs, by what was typed. Raises RecordingError for what is only another SOURCE."""
-    found: dict[Path, MetadataLogName] = {}
-    for folder in folders:
-        name = str(folder)
-        if source := re.fullmatch(r"([a-z]+):/([^/].*)", name):  # a Path has one slash for two
-            way_out = "kdrill record SOURCE -o DIR does, then history reads DIR"
-            raise RecordingError(f"{source[1]}://{source[2]}: not recorded yet; {way_out}")
-        try:
-            log = parse_metadata_log(name)
-        except SourceError as error:
-            raise RecordingError(str(error)) from None
-        if log is not None:
-            found[folder] = log
-    return found
-
-
-def _recordings(folders: Sequence[Path], logs: Mapping[Path, MetadataLogName], kept: Path) -> dict[Path, Path]:
+def _recordings(folders: Sequence[Path], logs: Mapping[Path, MetadataLogName], kept: Path) -> dict[Path, str]:
     """Recordings to read, and as what they were named; metadata logs become recordings below `kept`.
 
     Raises RecordingError.
     """
-    found: dict[Path, Path] = {}
+    found: dict[Path, str] = {}
     for number, folder in enumerate(folders):
         if (log := logs.get(folder)) is not None:
             from model.sources.metadata_log.log_files import Until  # noqa: PLC0415
             from model.sources.metadata_log.recorded import record_log  # noqa: PLC0415
 
             until = Until(log.offset, log.at_ms)
-            found[record_log(log.path, kept / str(number), tell, until=until)] = log.path.absolute()
+            name = source_of(folder) or str(log.path.absolute())
+            found[record_log(log.path, kept / str(number), tell, until=until)] = name
         else:
-            found[folder.absolute()] = folder.absolute()
+            found[folder.absolute()] = str(folder.absolute())
     return found
 
 
-def _named(result: HistoryResult, recordings: Mapping[Path, Path]) -> HistoryResult:
+def _named(result: HistoryResult, recordings: Mapping[Path, str]) -> HistoryResult:
     """The result, whose sources are what was named."""
 
     def named(moment: WorstMoment) -> WorstMoment:
         path, _, when = moment.source.rpartition("@")
-        return msgspec.structs.replace(moment, source=f"{recordings.get(Path(path), path)}@{when}")
+        name = recordings.get(Path(path), path)
+        return msgspec.structs.replace(moment, source=name if "://" in name else f"{name}@{when}")
 
     clusters = tuple(
         msgspec.structs.replace(
@@ -370,7 +352,7 @@ def _named(result: HistoryResult, recordings: Mapping[Path, Path]) -> HistoryRes
     return HistoryResult(clusters)
 
 
-def _read(parameters: HistoryParameters, engine: Engine, recordings: Mapping[Path, Path]) -> _Read:
+def _read(parameters: HistoryParameters, engine: Engine, recordings: Mapping[Path, str]) -> _Read:
     """Of recordings. Raises AnalysisError, RecordingError, click.ClickException."""
     from tui.cli.waved import computed  # noqa: PLC0415 - takes asyncio
 

@@ -1,14 +1,17 @@
-"""How `kdrill history` has Spark read the metadata logs of KRaft's nodes: a task is a stretch of a log."""
+"""How `kdrill history` reads metadata logs of KRaft: by Spark, where a task is a stretch of a log; of a quorum that
+lives, as a copy.
+"""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from model.analyses.history.log_history import LOG_HISTORY, cut, log_history_of
 from model.cluster.texts import counted
-from model.sources.addresses import MetadataLogName
-from model.sources.metadata_log.log_files import Until
+from model.recordings.folder import RecordingError
+from model.sources.addresses import CONTROLLERS_SCHEME, MetadataLogName, parse_controllers_address, parse_metadata_log
+from model.sources.source import SourceError
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute
 from tui.cli.output import tell
@@ -27,6 +30,10 @@ def by_spark(
 
     Raises RecordingError, AnalysisError, click.ClickException.
     """
+    # Decoding logs takes a while to load, and only they need it.
+    from model.analyses.history.log_history import LOG_HISTORY, cut, log_history_of  # noqa: PLC0415
+    from model.sources.metadata_log.log_files import Until  # noqa: PLC0415
+
     for number, log in enumerate(logs):
         place = kept / f"log-{number}"
         place.mkdir()
@@ -42,3 +49,37 @@ def by_spark(
             counted(len(found.parameters.stretches), "stretch", "stretches"),
         )
         yield f"metadata log of {size:,.1f} MB in {count}", msgspec.structs.replace(outcome, result=result)
+
+
+def logs_of(folders: Sequence[Path], kept: Path) -> dict[Path, MetadataLogName]:
+    """Those that are metadata logs, by what was typed; that of a quorum that lives is copied below `kept`.
+
+    Raises RecordingError for what is only another SOURCE.
+    """
+    found: dict[Path, MetadataLogName] = {}
+    for folder in folders:
+        name = str(folder)
+        source = source_of(folder)
+        if source and not source.startswith(CONTROLLERS_SCHEME):
+            way_out = "kdrill record SOURCE -o DIR does, then history reads DIR"
+            raise RecordingError(f"{source}: not recorded yet; {way_out}")
+        try:
+            log = _copied(source, kept / f"copy-{len(found)}") if source else parse_metadata_log(name)
+        except SourceError as error:
+            raise RecordingError(str(error)) from None
+        if log is not None:
+            found[folder] = log
+    return found
+
+
+def source_of(folder: Path) -> str:
+    """What was typed, where that is no path: `controllers://…`, `zk://…`; else empty."""
+    found = re.fullmatch(r"([a-z]+):/([^/].*)", str(folder))  # a Path has one slash for two
+    return f"{found[1]}://{found[2]}" if found else ""
+
+
+def _copied(source: str, kept: Path) -> MetadataLogName:
+    """The log of `controllers://…`, from its start on. Raises SourceError."""
+    from model.sources.quorum.copied_log import copy_log  # noqa: PLC0415 - takes all that follows a quorum
+
+    return MetadataLogName(copy_log(parse_controllers_address(source), kept))

@@ -131,11 +131,7 @@ def test_of_a_damaged_metadata_log_what_stands_before_is_told(tmp_path: Path) ->
     [
         ("history", 2, "Missing argument 'DIR...'"),
         ("history none", 1, "none: cannot be read: No such file or directory"),
-        (
-            "history controllers://c1:9093",
-            1,
-            "controllers://c1:9093: not recorded yet; kdrill record SOURCE -o DIR does",
-        ),
+        ("history zk://c1:2181", 1, "zk://c1:2181: not recorded yet; kdrill record SOURCE -o DIR does"),
         (f"history {QUORUM}@2000-01-01", 1, "what is here begins at 2026-11-"),
         (f"history {QUORUM}@noon", 1, "'noon' is neither an offset nor a time"),
         ("history DIR --cluster other", 1, "no recording of cluster 'other'; there are: busy, stormy"),

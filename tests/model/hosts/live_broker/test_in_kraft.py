@@ -21,6 +21,7 @@ from model.cluster.image_parts import Quorum
 from model.hosts.kafka_descriptions import describe_quorum, described_quorum
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.names import UnavailableError
+from tests.harness.command import kdrill
 from tests.harness.host_processes import host
 from tests.harness.kafka import free_ports
 from tests.harness.logged_process import LoggedProcess
@@ -77,6 +78,9 @@ def test_what_is_asked_of_any_broker_is_done_by_the_controller(kraft: OurKraft) 
     quorum = asyncio.run(_quorum(kraft.ports[12]))
     assert {each.id for each in quorum.voters} == {1, 2, 3}
     assert {each.id for each in quorum.observers} == set(BROKERS)
+    history = json.loads(kdrill("history", f"controllers://{kraft.quorum}", "--no-drill", "--json").stdout)
+    assert [each["topic"] for each in history["clusters"][0]["topics"]] == []
+    assert history["clusters"][0]["moments"] > len(BROKERS)
     with pytest.raises(KafkaException, match="TOPIC_ALREADY_EXISTS"):
         admin.create_topics([NewTopic(TOPIC, 1, 3)])[TOPIC].result(60)
     admin.delete_topics([TOPIC])[TOPIC].result(60)
