@@ -58,11 +58,12 @@ def last_generation(cluster: Cluster, folder: Path) -> int:
 
 
 def told(moment: Moment, group: GroupImage) -> Described:
-    """As the image has it."""
+    """As the image has it; without partitions whose ends have not been read yet."""
     ends = moment.image.log_ends
     return {
         read: (offset, ends[read], ends[read] - offset, group.owners.get(read, "-"))
         for read, offset in group.offsets.items()
+        if read in ends
     }
 
 

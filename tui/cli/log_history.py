@@ -79,7 +79,11 @@ def source_of(folder: Path) -> str:
 
 
 def _copied(source: str, kept: Path) -> MetadataLogName:
-    """The log of `controllers://…`, from its start on. Raises SourceError."""
+    """The log of `controllers://…`, from its start on. It is called so where the cluster's id is not told.
+
+    Raises SourceError.
+    """
     from model.sources.quorum.copied_log import copy_log  # noqa: PLC0415 - takes all that follows a quorum
 
-    return MetadataLogName(copy_log(parse_controllers_address(source), kept))
+    address = parse_controllers_address(source)
+    return MetadataLogName(copy_log(address, kept / str(address).removeprefix(CONTROLLERS_SCHEME)))
