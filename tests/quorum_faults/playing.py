@@ -333,6 +333,9 @@ class QuorumFaults:
                 return await asyncio.to_thread(Commands(self._cluster).describe_text)
             except subprocess.TimeoutExpired as expired:
                 self._say(f"Kafka's tool did not answer within {expired.timeout:g} s: it is asked once more")
+            except RuntimeError as error:  # a broker that does not know a topic yet, or no more
+                self._say(f"Kafka's tool failed, and is asked once more: {str(error).splitlines()[-1]}")
+                await asyncio.sleep(1)
         raise AssertionError(f"Kafka's tool did not answer {PATIENCE} times")
 
     @contextlib.asynccontextmanager
