@@ -117,9 +117,7 @@ def _said(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
         case "mend":
             return line(f"All brokers are up and catching up: {facts.under_replicated} partitions to go.")
         case _:
-            drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
-            back = f"In sync again, and still epoch {epoch}: a returning broker does not take over. Next: "
-            return line(back, drill, " fails brokers on a copy, ", plans, " plans, ", all_keys, " lists all keys.")
+            return _over(f"In sync again, and still epoch {epoch}: a returning broker does not take over.", key)
 
 
 def _said_of_quorum(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
@@ -146,6 +144,10 @@ def _said_of_quorum(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) 
         case "mend":
             return line(f"All voters are back: {facts.under_replicated} partitions to go.")
         case _:
-            drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
-            back = f"All voters are back, and it is still epoch {epoch}: who returns follows. Next: "
-            return line(back, drill, " fails brokers on a copy, ", plans, " plans, ", all_keys, " lists all keys.")
+            return _over(f"All voters are back, and it is still epoch {epoch}: who returns follows.", key)
+
+
+def _over(told: str, key: Callable[[str], Span]) -> Line:
+    """The last step, and where to go on."""
+    drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
+    return line(f"{told} Next: ", drill, " fails brokers on a copy, ", plans, " plans, ", all_keys, " lists all keys.")
