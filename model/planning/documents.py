@@ -19,7 +19,11 @@ The document is plain values for JSON. Times are ms since epoch, sizes bytes.
 | `pace` | `rate` (bytes/s a broker), `seconds` for all batches, and which was `given` |
 | `drills` | `before` and `after`: the worst `broker`, `pair`, `rack`, and the probability of `loss` at `loss_rate` |
 | `notes` | sentences: what was left alone, and why |
-| `partitions` | in the order of batches: `topic`, `partition`, `replicas` [before, after], `bytes` of one replica |
+| `controller` | of a KRaft cluster: what its controller makes of the plan: `rules`, `records`, leaders |
+| | `moved_by_reassignment` and `moved_by_election`, `epochs` ([rise, partitions]), `waiting` |
+| `partitions` | in the order of batches: `topic`, `partition`, `replicas` [before, after], `bytes` of one replica; |
+| | on KRaft `leader` [now, moved, after the preferred election], `leader_epoch`, `partition_epoch` (null: unknown) |
+| | and `elr`, [now, then], and `waits_for` |
 
 Files of Kafka's tool are as `ReassignPartitionsCommand.parseExecuteAssignmentArgs` (3.9) reads them, and
 `model.controller.requests` reads them back. Kafka does not look at keys that it does not know, in the
@@ -33,6 +37,7 @@ from typing import Any
 
 import msgspec
 
+from model.planning.kraft_course import figures_of
 from model.planning.layout import Balance
 from model.planning.plan import COSTS, Bound, Plan, ReplicaChange
 from model.planning.request import Batching, PlanError
@@ -62,11 +67,34 @@ def document_of(plan: Plan, others: Mapping[str, Any]) -> Document:
         "batches": msgspec.to_builtins(plan.batches),
         "pace": msgspec.to_builtins(plan.pace),
         "notes": plan.notes,
+        **({"controller": _controller(plan)} if plan.rules else {}),
         **others,
-        "partitions": [
-            {"topic": c.topic, "partition": c.partition, "replicas": [c.before, c.after], "bytes": c.bytes}
-            for c in plan.changes
-        ],
+        "partitions": [_partition(plan, change) for change in plan.changes],
+    }
+
+
+def _controller(plan: Plan) -> Document:
+    return {"rules": plan.rules, **msgspec.to_builtins(figures_of(plan.courses.values()))}
+
+
+def _partition(plan: Plan, change: ReplicaChange) -> Document:
+    facts: Document = {
+        "topic": change.topic,
+        "partition": change.partition,
+        "replicas": [change.before, change.after],
+        "bytes": change.bytes,
+    }
+    course = plan.courses.get(change.name)
+    if course is None:
+        return facts
+    now, then = course.before, course.after
+    knows_epoch = now.partition_epoch >= 0
+    return facts | {
+        "leader": [now.leader, course.moved.leader, then.leader],
+        "leader_epoch": [now.leader_epoch, then.leader_epoch],
+        "partition_epoch": [now.partition_epoch, then.partition_epoch] if knows_epoch else None,
+        "elr": [now.elr, then.elr],
+        "waits_for": course.waits_for,
     }
 
 

@@ -11,14 +11,14 @@ looked at. Costs are replicas copied, bytes and leaders; whether they are worth 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import largest_replicas
 from model.cluster.partition_columns import stacked
@@ -86,7 +86,10 @@ def _of_plain(document: Any) -> dict[TopicPartition, int]:
 
 @dataclass(frozen=True, eq=False)
 class ReplicaLayout:
-    """Replicas of N partitions. `racks` names every live broker; one may have none."""
+    """Replicas of N partitions. `racks` names every live broker; one may have none.
+
+    A broker of KRaft in its controlled shutdown does not live any more: it gets into no ISR.
+    """
 
     topics: tuple[str, ...]
     topic: Ints  # [N] index into topics, ascending
@@ -97,6 +100,8 @@ class ReplicaLayout:
     guessed: int  # partitions whose size is the mean of those known
     busy: Flags  # [N] being reassigned or deleted: not to be touched
     racks: Mapping[int, str | None]
+    fenced: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
+    """Racks of brokers of KRaft that are registered and cannot be in an ISR: fenced, or about to stop."""
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -147,8 +152,16 @@ def layout_of(image: ClusterImage, sizes: Sizes | None = None) -> ReplicaLayout:
         size=size,
         guessed=guessed,
         busy=_busy(image, topics),
-        racks={broker: image.brokers[broker].rack for broker in sorted(image.brokers)},
+        racks={broker.id: broker.rack for broker in _by_id(image.brokers) if not broker.in_controlled_shutdown},
+        fenced={
+            **{broker.id: broker.rack for broker in _by_id(image.brokers) if broker.in_controlled_shutdown},
+            **{broker.id: broker.rack for broker in _by_id(image.fenced)},
+        },
     )
+
+
+def _by_id(known: Mapping[int, BrokerImage]) -> Iterator[BrokerImage]:
+    return (known[broker] for broker in sorted(known))
 
 
 def partitions_of(topics: Iterable[TopicImage]) -> Iterator[TopicPartition]:

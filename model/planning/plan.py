@@ -20,6 +20,7 @@ from model.cluster.ids import NO_LEADER, KafkaGeneration, TopicPartition
 from model.cluster.texts import brokers, counted
 from model.cluster.topic_image import NOBODY, Flags, rows_of, widened
 from model.drills.voters import turnout_after, turnout_text
+from model.planning.kraft_course import Courses
 from model.planning.layout import Balance, PlacementCost, ReplicaLayout
 from model.planning.optimum.measures import Judged
 from model.planning.request import PlanRequest, PlanTarget, Throttling, on_any
@@ -177,6 +178,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     objectives: tuple[str, ...]
     """In the order in which they count; none where there is no bound."""
     notes: tuple[str, ...]
+    courses: Courses = {}
+    """Of a KRaft cluster, what its controller makes of each change."""
+    rules: str = ""
+    """Whose rules those are."""
 
 
 ASSUMED_RATE = 50_000_000
@@ -201,7 +206,8 @@ def pace_of(batches: Sequence[PlanBatch], throttling: Throttling) -> PlanPace | 
 def applied(image: ClusterImage, plan: Plan) -> ClusterImage:
     """The image with the plan's brokers and replicas; what changed is in sync and led by its preferred replica.
 
-    Leader epochs and versions stay as they were: how often they are written depends on how it is run.
+    With ZooKeeper leader epochs and versions stay as they were: how often they are written depends on how it is run.
+    On KRaft they are those that its controller's rules lead to.
     """
     return ClusterDelta(image).replay_all(_records(image, plan)).apply(image.provenance)
 
@@ -218,20 +224,30 @@ def _records(image: ClusterImage, plan: Plan) -> Iterator[r.ClusterRecord]:
         if broker not in image.brokers:
             yield r.BrokerRegistered(broker=broker, rack=rack)
     by_topic = sorted(plan.changes, key=lambda change: (change.topic, change.partition))
-    for topic, changes in groupby(by_topic, key=lambda change: change.topic):
-        yield from _topic_records(image, topic, list(changes), staying)
+    for _, changes in groupby(by_topic, key=lambda change: change.topic):
+        yield from _topic_records(image, plan, list(changes), staying)
 
 
 def _topic_records(
-    image: ClusterImage, topic: str, changes: list[ReplicaChange], staying: dict[int, str | None]
+    image: ClusterImage, plan: Plan, changes: list[ReplicaChange], staying: dict[int, str | None]
 ) -> Iterator[r.ClusterRecord]:
+    topic = changes[0].topic
     known = image.topics[topic]
     rows = zip(known.partitions.tolist(), rows_of(known.replicas), strict=True)
     assigned = {partition: replicas for partition, replicas in rows if replicas}
     assigned |= {change.partition: change.after for change in changes}
     adding, removing = known.adding, known.removing
     yield r.TopicAssigned(topic=topic, replicas=assigned, topic_id=known.topic_id, adding=adding, removing=removing)
-    yield r.PartitionStatesWritten(topic=topic, states=tuple(_state(image, change, staying) for change in changes))
+    states = (_course_state(plan, change, staying) or _state(image, change, staying) for change in changes)
+    yield r.PartitionStatesWritten(topic=topic, states=tuple(states))
+
+
+def _course_state(plan: Plan, change: ReplicaChange, staying: Collection[int]) -> r.PartitionState | None:
+    """As KRaft's rules have it; None where none are known, or where it is not complete as long as somebody is away."""
+    course = plan.courses.get(change.name)
+    if course is None or course.moved.is_reassigned or not set(course.after.isr) <= set(staying):
+        return None
+    return course.state(change.partition)
 
 
 def _state(image: ClusterImage, change: ReplicaChange, staying: dict[int, str | None]) -> r.PartitionState:
@@ -286,22 +302,31 @@ def _soft(request: PlanRequest, layout: ReplicaLayout) -> Iterator[str]:
         yield "even topics" if layout.size is None else "even disks, then even topics"
 
 
-def notes_on(before: ReplicaLayout, setting: PlanTarget, after: ReplicaLayout) -> Iterator[str]:
-    """About one plan, the gravest first."""
+def notes_on(
+    before: ReplicaLayout, setting: PlanTarget, after: ReplicaLayout, *, is_kraft: bool = False
+) -> Iterator[str]:
+    """About one plan, the gravest first; on KRaft without what `notes_on_courses` says."""
     yield from _left_behind(before, setting, after)
-    if setting.coming:
-        one = len(setting.coming) == 1
+    if coming := [broker for broker in setting.coming if broker not in before.fenced]:
+        one = len(coming) == 1
         yield (
-            f"{brokers(setting.coming).capitalize()} {'is' if one else 'are'} not alive: "
+            f"{brokers(coming).capitalize()} {'is' if one else 'are'} not alive: "
             f"Kafka refuses the plan before {'it registers' if one else 'they register'}."
+        )
+    if waiting := [broker for broker in setting.coming if broker in before.fenced]:
+        one = len(waiting) == 1
+        yield (
+            f"{brokers(waiting).capitalize()} {'is' if one else 'are'} fenced: Kafka takes the plan, and what is to go "
+            f"there waits until {'it is' if one else 'they are'} back."
         )
     yield from _brokers_unknown(setting, before, after)
     if before.guessed:
         partitions = counted(before.guessed, "partition")
         yield f"{partitions} without a known size: taken to be as large as the others on average."
-    if (before.replicas[:, 0] != after.replicas[:, 0]).any():
+    if not is_kraft and (before.replicas[:, 0] != after.replicas[:, 0]).any():
         yield "Leaders move with the next preferred leader election, not with the reassignment itself."
-    if lost := {b for b in setting.leaving if b not in before.racks} & set(before.replicas.ravel().tolist()):
+    lost = {b for b in setting.leaving if b not in before.racks and b not in before.fenced}
+    if lost := lost & set(before.replicas.ravel().tolist()):
         yield f"The rollback names {brokers(lost)}, dead now: until that changes Kafka refuses that part."
 
 
@@ -338,11 +363,13 @@ def _left_behind(before: ReplicaLayout, setting: PlanTarget, after: ReplicaLayou
 def _brokers_unknown(setting: PlanTarget, before: ReplicaLayout, after: ReplicaLayout) -> Iterator[str]:
     driven = on_any(before, setting.dead) & ~on_any(after, setting.dead)
     if driven.any():
-        yield f"{_named(before, driven)} also on {brokers(setting.dead)}, dead: leaves there, too, as it moves anyway."
+        how = "fenced" if setting.dead <= before.fenced.keys() else "dead"
+        yield f"{_named(before, driven)} also on {brokers(setting.dead)}, {how}: leaves there, too, as it moves anyway."
     kept = after.replicas[np.isin(after.replicas, list(setting.dead))]
     for broker in sorted({int(one) for one in kept if one != NOBODY}):
         replicas = counted(int((kept == broker).sum()), "replica")
-        yield f"Broker {broker} is dead and keeps {replicas}, for it may come back; remove it to move them."
+        how = "fenced" if broker in before.fenced else "dead"
+        yield f"Broker {broker} is {how} and keeps {replicas}, for it may come back; remove it to move them."
     rule = setting.rack_rule
     if rule is None or rule != setting.racks:
         silent = [broker for broker in setting.staying if setting.racks[broker] is None]

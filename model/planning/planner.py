@@ -12,8 +12,11 @@ from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, listed
 from model.cluster.topic_image import NOBODY, Ints, rows_of, widened
 from model.controller.requests import RequestedMoves
+from model.drills.voters import is_kraft, rules_text
 from model.interchange.tool_files import read_plan
+from model.kraft_controller.partition_change import knows_levels
 from model.planning.batches import Sent, in_batches
+from model.planning.kraft_course import Courses, courses_of, notes_on_courses
 from model.planning.layout import ReplicaLayout, Sizes, balance_of, cost_of, layout_of
 from model.planning.optimum.measures import Judged, judged
 from model.planning.optimum.problem import MoveCost, Objective, Placement, PlacementProblem, PlanningError, Scope
@@ -48,6 +51,8 @@ def composed(
     changes, batches = in_batches(list(_changes(layout, after)), request.batching)
     seen = image.provenance
     later = layout.with_replicas(after)
+    targets = {change.name: change.after for change in changes}
+    courses = courses_of(image, targets, setting.coming) if is_kraft(image) else {}
     return Plan(
         source=seen.source,
         cluster_id=image.cluster_id,
@@ -66,8 +71,23 @@ def composed(
         pace=pace_of(batches, request.throttling),
         sizes=sizes if layout.size is not None else "",
         objectives=() if bound is None else objectives_of(request, layout, setting),
-        notes=(*notes_on_voters(image, setting.leaving), *notes_on(layout, setting, later)),
+        notes=_notes(image, layout, setting, later, courses),
+        courses=courses,
+        rules=_rules(image),
     )
+
+
+def _notes(
+    image: ClusterImage, layout: ReplicaLayout, setting: PlanTarget, later: ReplicaLayout, courses: Courses
+) -> tuple[str, ...]:
+    first = notes_on_voters(image, setting.leaving)
+    return *first, *notes_on(layout, setting, later, is_kraft=is_kraft(image)), *notes_on_courses(courses, layout)
+
+
+def _rules(image: ClusterImage) -> str:
+    if not is_kraft(image):
+        return ""
+    return rules_text(image) if knows_levels(image) else f"{rules_text(image)}: assumed, as nobody tells the level"
 
 
 def _changes(layout: ReplicaLayout, after: Ints) -> Iterator[Sent]:
@@ -279,10 +299,10 @@ def _check(layout: ReplicaLayout, setting: PlanTarget, moves: RequestedMoves, na
         raise PlanError(f"{name}: {listed(strange)}: {_no_such(strange)}")
     named = {broker for replicas in moves.targets.values() for broker in replicas}
     held = set(layout.replicas.ravel().tolist())
-    if unknown := named - set(setting.staying) - setting.leaving - held:
+    if unknown := named - set(setting.staying) - setting.leaving - held - layout.fenced.keys():
         raise PlanError(f"{name}: {brokers(unknown)}: not in this cluster; add those that are to come")
     current = {partition: set(layout.replicas[known[partition]].tolist()) for partition in moves.targets}
-    alive = layout.racks.keys() | set(setting.staying)
+    alive = layout.racks.keys() | layout.fenced.keys() | set(setting.staying)
     for partition, replicas in moves.targets.items():
         if dead := set(replicas) - current[partition] - alive:
             raise PlanError(f"{name}: {partition} is to go to {brokers(dead)}, which is not alive: Kafka refuses that")

@@ -132,7 +132,7 @@ def on_any(layout: ReplicaLayout, ids: Iterable[int]) -> Flags:
 def _racks(layout: ReplicaLayout, request: PlanRequest) -> dict[int, str | None]:
     racks = dict(layout.racks)
     for new in request.add:
-        known = racks.get(new.id)
+        known = racks.get(new.id, layout.fenced.get(new.id))
         if known is not None and new.rack not in (None, known):
             raise PlanError(f"broker {new.id} says it is in rack {known!r}, not {new.rack!r}")
         racks[new.id] = known if new.rack is None else new.rack

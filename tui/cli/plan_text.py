@@ -11,6 +11,7 @@ from textwrap import wrap
 from model.analyses.plans import DrillFigures, Worst
 from model.cluster.texts import brokers, counted, listed, replicas, written_at
 from model.planning.documents import above_percent
+from model.planning.kraft_course import figures_of
 from model.planning.layout import Balance, BrokerShare, Range
 from model.planning.plan import COSTS, Plan, PlanBatch, PlanPace, ReplicaChange
 from model.planning.request import PlanRequest
@@ -59,6 +60,9 @@ def lines(plan: Plan, drills: Drills | None, *, everything: bool = False) -> Ite
         yield from _drills(*drills)
     yield ""
     yield from _brokers(plan.before, plan.after, everything)
+    if plan.courses:
+        yield ""
+        yield from _controller(plan)
     if plan.changes:
         yield ""
         yield from _batches(plan, everything)
@@ -208,6 +212,19 @@ def _bytes_arrow(before: BrokerShare, after: BrokerShare) -> str:
     if before.bytes is None or after.bytes is None:
         return ""
     return f"{bytes_text(before.bytes)} → {bytes_text(after.bytes)}".rjust(24)
+
+
+def _controller(plan: Plan) -> Iterator[str]:
+    """What KRaft's controller makes of it."""
+    found = figures_of(plan.courses.values())
+    yield from wrap(f"the controller, by the {plan.rules}", WIDTH, subsequent_indent="  ")
+    yield f"  {'partition records':<18}{found.records:>14,}  if copies get into the ISR one by one"
+    yield f"  {'leaders move':<18}{found.moved_by_reassignment:>14,}  with the reassignment"
+    yield f"  {'':<18}{found.moved_by_election:>14,}  with the preferred election after it"
+    for rise, count in found.epochs:
+        yield f"  {f'leader epoch +{rise}':<18}{count:>14,}  {'partition' if count == 1 else 'partitions'}"
+    if found.waiting:
+        yield f"  {'not complete':<18}{found.waiting:>14,}  see the notes below"
 
 
 def _batches(plan: Plan, everything: bool) -> Iterator[str]:

@@ -13,6 +13,7 @@ from model.analyses.plans import DrillFigures, Worst
 from model.cluster.ids import KafkaGeneration
 from model.cluster.texts import counted, listed, replicas
 from model.planning import documents
+from model.planning.kraft_course import figures_of
 from model.planning.plan import Plan, PlanBatch, ReplicaChange
 from tui.engine.glyphs import bars, paired
 from tui.engine.jobs import AnalysisAnswer
@@ -88,6 +89,8 @@ def plan_text(look: AnalysisAnswer, query: PlanText, *_: object) -> TextAnswer:
     _balance(sheet, plan, query.width)
     if look.result.drills is not None:
         _drills(sheet, *look.result.drills)
+    if plan.courses:
+        _controller(sheet, plan)
     _running(sheet, plan, kept_batches(look))
     for note in plan.notes:
         sheet.fact("note", note, "warn")
@@ -142,6 +145,19 @@ def _drills(sheet: Sheet, before: DrillFigures, after: DrillFigures) -> None:
         sheet.fact(name, f"{then:>9} > {now}")
     then, now = ("-" if one.loss is None else f"{100 * one.loss:.3g}%" for one in (before, after))
     sheet.fact("loss", f"{then:>9} > {now} if each broker is lost with {100 * before.loss_rate:g} % probability")
+
+
+def _controller(sheet: Sheet, plan: Plan) -> None:
+    """What KRaft's controller makes of it."""
+    found = figures_of(plan.courses.values())
+    sheet.gap().say("What the controller writes", "heading")
+    sheet.fact("records", f"{found.records:,} of partitions")
+    by_election = f"{found.moved_by_election:,} by the preferred election"
+    sheet.fact("leaders", f"{found.moved_by_reassignment:,} moved by the reassignment, {by_election}")
+    if found.epochs:
+        sheet.fact("epochs", listed(f"leader epoch +{rise} in {count:,}" for rise, count in found.epochs))
+    if found.waiting:
+        sheet.fact("waiting", f"{counted(found.waiting, 'partition')}: see the notes", "warn")
 
 
 def _hurt(worst: Worst | None) -> str:
