@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from model.actions.kraft import settings_warnings
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Found, Proposal, Step, ZnodeWrite, create, put
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import ClusterRecord, ConfigChanged
@@ -102,11 +103,13 @@ def alter_configs(basis: Basis, wish: ConfigRequest, remarks: Sequence[str] = ()
     changed = {name: value for name, value in wish.add.items() if before.get(name) != value}
     if not changed and not wish.remove:
         raise ActionRefused(f"{wish.entity} is set so already")
+    cluster = basis.kraft()
+    more = () if cluster is None else tuple(settings_warnings(cluster, wish.entity, changed, wish.remove))
     return Proposal(
         f"alter the configuration of {_subject(wish)}",
         _steps(basis, wish, before, after),
         changes=tuple(_changes(wish, before, changed)),
-        warnings=(*remarks, *_of_old_brokers(basis, wish)),
+        warnings=(*remarks, *more, *_of_old_brokers(basis, wish)),
         rollback=_rollback(wish, before),
         leads_to=_leads_to(wish, after),
     )

@@ -1,30 +1,29 @@
-"""Adding partitions to a topic, with what that does to keys; and electing preferred leaders.
+"""Adding partitions to a topic, with what that does to keys.
 
-Source: `AdminUtils.addPartitions` (0.8.2), `AdminZkClient.addPartitions` (1.1 to 3.9);
-`kafka.admin.PreferredReplicaLeaderElectionCommand` (0.8 to 2.3), `LeaderElectionCommand` (3.9).
+Source: `AdminUtils.addPartitions` (0.8.2), `AdminZkClient.addPartitions` (1.1 to 3.9),
+`ReplicationControlManager.createPartitions` (3.3 to 4.4).
 """
 
 from collections.abc import Iterator, Sequence
 from math import lcm
 
 import msgspec
-import numpy as np
 
-from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Replicas, Step, create, put, refuse
+from model.actions.kraft import DRAWN, Dice, check_assignment, placed_by_rules
+from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Replicas, Step, put, refuse
 from model.actions.topics import states_of_new
-from model.cluster.cluster_image import ClusterImage
-from model.cluster.ids import INTERNAL_TOPICS, NO_LEADER, TopicPartition
+from model.cluster.ids import INTERNAL_TOPICS
 from model.cluster.records import TopicAssigned
-from model.cluster.texts import counted
 from model.cluster.texts import replicas as replica_list
-from model.cluster.topic_image import NOBODY, TopicImage, rows_of
+from model.cluster.topic_image import TopicImage, rows_of
 from model.controller import Refusal
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.placement import RackMode
 from model.controller.topic_validation import PartitionAddition, add_partitions
+from model.kraft_controller.cluster import KraftCluster
 from model.znodes.paths import topic_path
 from model.znodes.payload import UnusablePayloadError
-from model.znodes.topics import PartitionEntry, PreferredReplicaElection, TopicAssignment, decode_topic
+from model.znodes.topics import TopicAssignment, decode_topic
 
 
 def grow_topic(
@@ -33,10 +32,12 @@ def grow_topic(
     count: int,
     assignment: Sequence[tuple[int, ...]] | None = None,
     rack_mode: RackMode = RackMode.ENFORCED,
+    dice: Dice = lambda _: 0,
 ) -> Proposal:
     """A topic that shall have `count` partitions in all; `assignment` are the replicas of each new one in turn.
 
-    By ZooKeeper, `topic_path(name)` has to be in what was found. Raises ActionRefused with Kafka's reason.
+    By ZooKeeper, `topic_path(name)` has to be in what was found; KRaft alone draws where placement begins, by `dice`.
+    Raises ActionRefused with Kafka's reason.
     """
     topic = basis.topic(name)
     if name in INTERNAL_TOPICS:
@@ -44,25 +45,43 @@ def grow_topic(
     if name in basis.image.admin.delete_topics:
         raise ActionRefused(f"{name} is marked for deletion: its controller would take new partitions out again")
     before = _before(topic)
-    added = add_partitions(
-        PartitionAddition(
-            topic=name,
-            existing=before,
-            brokers=basis.brokers(rack_mode),
-            count=count,
-            assignment=assignment,
-            by_broker_id=basis.rules.adds_partitions_by_broker_id,
-        )
+    wanted = PartitionAddition(
+        topic=name,
+        existing=before,
+        brokers=() if basis.is_kraft else basis.brokers(rack_mode),
+        count=count,
+        assignment=assignment,
+        by_broker_id=basis.rules.adds_partitions_by_broker_id,
     )
+    cluster = basis.kraft()
+    added = add_partitions(wanted) if cluster is None else _added_on_kraft(cluster, wanted, dice)
     if isinstance(added, Refusal):
         raise refuse(added)
+    drawn = (DRAWN,) if cluster is not None and assignment is None else ()
     return Proposal(
         f"add partitions to topic {name}: {len(before)} → {count}",
         (_growth_step(basis, name, len(before), count, added),),
         changes=tuple(f"{name}-{partition}: none → replicas {replica_list(r)}" for partition, r in added.items()),
-        warnings=tuple(_warnings(basis, topic, len(before), count)),
-        leads_to=(_grown(topic, before, added), states_of_new(name, added, basis.image.brokers)),
+        warnings=(*_warnings(basis, topic, len(before), count), *drawn),
+        leads_to=(_grown(topic, before, added), states_of_new(name, added, basis.active)),
     )
+
+
+def _added_on_kraft(cluster: KraftCluster, wanted: PartitionAddition, dice: Dice) -> Refusal | Replicas:
+    """Placement begins anew, wherever the partitions that are there lie."""
+    there, numbers = len(wanted.existing), range(len(wanted.existing), wanted.count)
+    if not numbers:
+        counts = f"Topic {wanted.topic} has {there} partitions, {wanted.count} would not be an increase"
+        return Refusal("INVALID_PARTITIONS", counts)
+    factor = len(wanted.existing[min(wanted.existing)].replicas)
+    if wanted.assignment is None:
+        return placed_by_rules(cluster, numbers, factor, dice)
+    if len(wanted.assignment) != len(numbers):
+        counts = f"{len(numbers)} partitions are added, and replicas of {len(wanted.assignment)} are named"
+        return Refusal("INVALID_REPLICA_ASSIGNMENT", counts)
+    added = {number: tuple(each) for number, each in zip(numbers, wanted.assignment, strict=True)}
+    check_assignment(cluster, added, factor)
+    return added
 
 
 def moved_share(before: int, after: int) -> float:
@@ -124,91 +143,3 @@ def _warnings(basis: Basis, topic: TopicImage, before: int, after: int) -> Itera
     if readers:
         yield f"groups that read it will rebalance: {', '.join(readers)}"
     yield "partitions cannot be taken away again"
-
-
-ELECTION_PATH = "/admin/preferred_replica_election"
-PREFERRED = 0
-"""`org.apache.kafka.common.ElectionType`."""
-MOST_BYTES = 1_000_000
-"""A little less than ZooKeeper takes in one znode (jute.maxbuffer)."""
-
-
-class Leaders(msgspec.Struct, frozen=True, gc=False):
-    """A partition's leader now, and the one that is preferred."""
-
-    partition: TopicPartition
-    leader: int
-    preferred: int
-
-
-def imbalanced(image: ClusterImage) -> tuple[TopicPartition, ...]:
-    """Partitions led by another replica than the preferred one, or by none, by topic and number."""
-    return tuple(
-        TopicPartition(name, int(topic.partitions[row]))
-        for name, topic in sorted(image.topics.items())
-        for row in np.flatnonzero((topic.leader != topic.preferred) & (topic.preferred != NOBODY)).tolist()
-    )
-
-
-def elect_preferred(basis: Basis, wanted: Sequence[TopicPartition]) -> Proposal:
-    """The preferred replicas of these partitions shall lead; those that do, and those that cannot, are left out.
-
-    By ZooKeeper, ELECTION_PATH has to have been read. Raises ActionRefused where nothing is left, or unknown.
-    """
-    if basis.found is not None and ELECTION_PATH in basis.found:
-        raise ActionRefused("an election is under way: wait until the controller has taken it up")
-    leaders = [_leaders(basis, partition) for partition in dict.fromkeys(wanted)]
-    needed = [each for each in leaders if each.leader != each.preferred]
-    unable = {each.partition: why for each in needed if (why := _why_not(basis, each))}
-    chosen = [each for each in needed if each.partition not in unable]
-    if not chosen:
-        first = next(iter(unable.items()), None)
-        raise ActionRefused(
-            "all preferred replicas lead already: nothing to elect"
-            if first is None
-            else f"no preferred replica can lead; {first[0]}: {first[1]}"
-        )
-    return Proposal(
-        f"elect the preferred leaders of {counted(len(chosen), 'partition')}",
-        (_election_step(basis, [each.partition for each in chosen]),),
-        changes=tuple(f"{each.partition}: leader {_broker(each.leader)} → {each.preferred}" for each in chosen),
-        warnings=tuple(f"{partition} is left out: {why}" for partition, why in unable.items()),
-    )
-
-
-def _leaders(basis: Basis, partition: TopicPartition) -> Leaders:
-    topic = basis.topic(partition.topic)
-    row = topic.row_of.get(partition.partition)
-    if row is None or topic.preferred[row] == NOBODY:
-        raise ActionRefused(f"partition {partition} does not exist")
-    return Leaders(partition, int(topic.leader[row]), int(topic.preferred[row]))
-
-
-def _why_not(basis: Basis, each: Leaders) -> str:
-    """Why the preferred replica would not be elected; empty where it would."""
-    if each.partition.topic in basis.image.admin.delete_topics:
-        return "the topic is being deleted"
-    if each.preferred not in basis.image.brokers:
-        return f"broker {each.preferred} is down"
-    topic = basis.topic(each.partition.topic)
-    in_sync = each.preferred in topic.isr[topic.row_of[each.partition.partition]]
-    return "" if in_sync else f"broker {each.preferred} is not in the ISR"
-
-
-def _election_step(basis: Basis, partitions: Sequence[TopicPartition]) -> Step:
-    if basis.found is None:
-        by_topic: dict[str, list[int]] = {}
-        for name, number in partitions:
-            by_topic.setdefault(name, []).append(number)
-        expected = {str(each): list(basis.replicas(each)) for each in partitions}
-        return ApiCall("ElectLeaders", {"election_type": PREFERRED, "partitions": by_topic}, expected)
-    entries = tuple(PartitionEntry(topic=name, partition=number) for name, number in partitions)
-    payload = PreferredReplicaElection(partitions=entries).to_bytes()
-    if len(payload) > MOST_BYTES:
-        first = entries[0].topic
-        raise ActionRefused(f"{len(entries):,} partitions are too many for one znode: elect by topic, --topic {first}")
-    return create(ELECTION_PATH, payload)
-
-
-def _broker(leader: int) -> str:
-    return "none" if leader == NO_LEADER else str(leader)

@@ -16,6 +16,7 @@ from model.cluster.topic_image import TopicImage, unpadded
 from model.controller import Refusal
 from model.controller.generations import LATEST, Generation
 from model.controller.placement import BrokerMetadata, RackMode, brokers_by_mode
+from model.kraft_controller.cluster import KraftCluster
 
 Operation = Literal["create", "set", "delete", "check"]
 """A `check` writes nothing: it says of a znode that it must not have changed."""
@@ -115,6 +116,20 @@ class Basis(msgspec.Struct, frozen=True):
     image: ClusterImage
     rules: Generation = LATEST
     found: Found | None = None
+
+    @property
+    def is_kraft(self) -> bool:
+        """Whether no ZooKeeper is asked who controls."""
+        return self.image.generation == "kraft"
+
+    def kraft(self) -> KraftCluster | None:
+        """The cluster as its KRaft controller holds it; None where ZooKeeper's controller rules."""
+        return KraftCluster(self.image) if self.is_kraft else None
+
+    @property
+    def active(self) -> frozenset[int]:
+        """Brokers that may lead and be in sync: those that live, without those of KRaft that are shutting down."""
+        return frozenset(each.id for each in self.image.brokers.values() if not each.in_controlled_shutdown)
 
     def brokers(self, mode: RackMode) -> tuple[BrokerMetadata, ...]:
         """The live ones as replicas are placed on them. Raises ActionRefused where only some have racks."""

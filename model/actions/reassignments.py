@@ -13,6 +13,7 @@ Source: KIP-455 (AlterPartitionReassignments, 2.4), KIP-339 (IncrementalAlterCon
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 import msgspec
+from kio.schema.errors import ErrorCode
 
 from model.actions import reassignment
 from model.actions.configs import config_in, config_steps
@@ -22,6 +23,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.pending_work import pending_work
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, replicas
+from model.kraft_controller.cluster import KraftCluster
+from model.kraft_controller.requests import AlterPartitionReassignments, Reassignment, alter_reassignments
 from model.znodes.paths import REASSIGNMENTS, config_path, partition_state_path, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import (
@@ -172,6 +175,8 @@ def cancel_reassignments(basis: Basis, partitions: Iterable[TopicPartition]) -> 
     if basis.found is not None or basis.image.generation in ("0.8", "0.9-1.x"):
         raise ActionRefused(NO_WAY)
     held = {name: basis.replicas(name) for name in partitions}
+    cluster = basis.kraft()
+    back = {name: _origin(basis, name) for name in held} if cluster is None else _taken_back(cluster, held)
     topics: dict[str, dict[str, None]] = {}
     for name in held:
         topics.setdefault(name.topic, {})[str(name.partition)] = None
@@ -179,13 +184,29 @@ def cancel_reassignments(basis: Basis, partitions: Iterable[TopicPartition]) -> 
     return Proposal(
         f"cancel the reassignment of {counted(len(held), 'partition')}",
         (ApiCall("AlterPartitionReassignments", {"topics": topics}, expects),),
-        changes=tuple(f"{name}: {replicas(now)} → {replicas(_origin(basis, name))}" for name, now in held.items()),
+        changes=tuple(f"{name}: {replicas(now)} → {replicas(back[name])}" for name, now in held.items()),
         warnings=(
             "the order of the replicas before is not told: another may be the preferred leader now",
             "a throttle that was set for it stays: see kdrill configs SOURCE describe --entity-type brokers",
         ),
         type_to_confirm=str(len(held)),
     )
+
+
+def _taken_back(cluster: KraftCluster, names: Iterable[TopicPartition]) -> dict[TopicPartition, tuple[int, ...]]:
+    """The replicas as KRaft's controller leaves them. Raises ActionRefused for what it refuses."""
+    some = tuple(names)
+    asked = AlterPartitionReassignments(tuple(Reassignment(name, None) for name in some))
+    answer = alter_reassignments(cluster, asked)
+    for name, error in zip(some, answer.errors, strict=True):
+        if error is ErrorCode.invalid_replica_assignment:
+            state = cluster.partition(name)
+            raise ActionRefused(
+                f"{name} cannot be taken back: of the brokers before, none is in sync; it goes on, or "
+                f"{brokers(set(state.replicas) - set(state.adding))} must come back first ({error.name.upper()})"
+            )
+    after = cluster.after(answer.records)
+    return {name: after.partition(name).replicas for name in some}
 
 
 def _origin(basis: Basis, name: TopicPartition) -> tuple[int, ...]:

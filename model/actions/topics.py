@@ -6,11 +6,12 @@ Source: `AdminUtils.createTopic` (0.8.2), `AdminZkClient.createTopicWithAssignme
 `TopicCommand.deleteTopic` (0.8.2, 1.1), `AdminZkClient.deleteTopic`, `TopicDeletionManager` (3.9).
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
 from model.actions.configs import config_in
+from model.actions.kraft import DRAWN, Dice, check_assignment, placed_by_rules
 from model.actions.proposal import (
     ActionRefused,
     ApiCall,
@@ -60,10 +61,6 @@ def _state(partition: int, replicas: tuple[int, ...], live: Collection[int]) -> 
         controller_epoch=0,
         version=0,
     )
-
-
-Dice = Callable[[int], int]
-"""A number from 0 to below this one."""
 
 
 class NewTopic(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,20 +115,25 @@ def _leads_to(basis: Basis, wanted: NewTopic, assignment: Replicas) -> tuple[Clu
         return ()
     return (
         TopicAssigned(topic=wanted.name, replicas=assignment),
-        states_of_new(wanted.name, assignment, basis.image.brokers),
+        states_of_new(wanted.name, assignment, basis.active),
         ConfigChanged(entity=f"topics/{wanted.name}", config=wanted.configs),
     )
 
 
 def _assignment(basis: Basis, wanted: NewTopic, dice: Dice) -> Replicas:
     """Empty where the brokers are to place the replicas."""
+    cluster = basis.kraft()
     if wanted.assignment:
+        if cluster is not None:
+            check_assignment(cluster, wanted.assignment)
         return wanted.assignment
     if wanted.partitions is None or wanted.replication_factor is None:
         if basis.found is None:
             return {}
         raise ActionRefused("without --partitions and --replication-factor, or --replica-assignment: ZooKeeper does "
                             "not know the brokers' defaults")  # fmt: skip
+    if cluster is not None:
+        return placed_by_rules(cluster, range(wanted.partitions), wanted.replication_factor, dice)
     brokers = basis.brokers(wanted.rack_mode)
     dies = max(len(brokers), 1)
     placed = place(brokers, PlacementRequest(wanted.partitions, wanted.replication_factor, dice(dies), dice(dies)))
@@ -203,9 +205,12 @@ def _creation_warnings(basis: Basis, wanted: NewTopic, assignment: Replicas) -> 
     if assignment and least.isdigit() and int(least) > len(replicas):
         replicas_there = counted(len(replicas), "replica")
         yield f"min.insync.replicas is {least} and there are {replicas_there}: no write with acks=all will pass"
-    dead = {replica for each in assignment.values() for replica in each} - set(basis.image.brokers)
+    dead = {replica for each in assignment.values() for replica in each} - basis.active
     if dead:
-        yield f"{broker_names(dead)} (down) get replicas: those are out of sync until they come back"
+        how = "fenced" if dead <= basis.image.fenced.keys() else "down"
+        yield f"{broker_names(dead)} ({how}) get replicas: those are out of sync until they come back"
+    if basis.is_kraft and assignment and not wanted.assignment:
+        yield DRAWN
 
 
 def deletion_paths(names: Sequence[str]) -> tuple[str, ...]:
@@ -242,6 +247,8 @@ def waits_for(basis: Basis, name: str) -> str:
 
 def remove_delete_marker(basis: Basis, name: str) -> Proposal:
     """The mark of a deletion, which only ZooKeeper holds. Raises ActionRefused where there is none."""
+    if basis.is_kraft:
+        raise ActionRefused("KRaft deletes topics at once: there are no marks of deletions")
     if basis.found is None:
         raise ActionRefused("the marks of deletions are in ZooKeeper: name it as SOURCE")
     if delete_topic_path(name) not in basis.found:
@@ -287,9 +294,11 @@ def _deletion_warnings(basis: Basis, topics: Sequence[TopicImage]) -> Iterator[s
         )
     for topic in topics:
         dead = topic.brokers - set(image.brokers)
-        if dead:
+        if dead and basis.is_kraft:
+            yield f"{topic.name}: {brokers(dead)} (fenced) hold replicas, and delete them when they are back"
+        elif dead:
             yield f"{topic.name}: {brokers(dead)} (down) hold replicas: the deletion waits until they are back"
-        if topic.adding or topic.removing:
+        if not basis.is_kraft and (topic.adding or topic.removing):
             yield f"{topic.name} is being reassigned: the deletion waits until that is done"
         readers = sorted(key for key, group in image.every_group() if any(p.topic == topic.name for p in group.offsets))
         if readers:

@@ -356,6 +356,10 @@ class KraftCluster:
     def _setting(self, topic: str, key: str) -> str | None:
         return self.configs.get(f"topics/{topic}", {}).get(key, self.configs.get(EVERY_BROKER, {}).get(key))
 
+    def with_any_elr(self) -> list[tuple[TopicPartition, Registration]]:
+        """Partitions with eligible leader replicas, or whose last known leader is kept, and how they are."""
+        return [(name, self.partition(name)) for name in self._with_elr()]
+
     def _with_elr(self) -> list[TopicPartition]:
         columns = self._columns
         found = self._named(np.logical_or((columns.elr >= 0).any(axis=1), (columns.last_known_elr >= 0).any(axis=1)))

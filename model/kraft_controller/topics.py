@@ -13,6 +13,7 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.findings.health import MIN_ISR
 from model.cluster.ids import TopicPartition
+from model.cluster.texts import brokers
 from model.kraft_controller.cluster import (
     ConfigWritten,
     ElrCleared,
@@ -24,7 +25,7 @@ from model.kraft_controller.cluster import (
 )
 from model.kraft_controller.partition_change import Registration
 from model.kraft_controller.placement import Draw, PlacementError, StripedPlacer, Usable
-from model.kraft_controller.requests import Answered, ControllerResult, assignment_error, joined
+from model.kraft_controller.requests import Answered, ControllerResult, joined
 
 MOST_PARTITIONS: Final = 10_000
 """So many may one request create (`QuorumController.MAX_RECORDS_PER_USER_OP`, 3.9.1 and later)."""
@@ -99,10 +100,22 @@ def _assignments_error(cluster: KraftCluster, assignments: Iterable[Brokers], co
     """All as long as `count`, or as the first; and somebody of each is to be active."""
     for replicas in assignments:
         count = len(replicas) if count is None else count
-        error = assignment_error(replicas, cluster.brokers)
-        if error is not ErrorCode.none or len(replicas) != count or not any(map(cluster.is_active, replicas)):
+        if assignment_problem(cluster, replicas, count):
             return ErrorCode.invalid_replica_assignment
     return ErrorCode.none
+
+
+def assignment_problem(cluster: KraftCluster, replicas: Brokers, count: int | None = None) -> str:
+    """Why these cannot be the replicas of a new partition, in words; empty where they can."""
+    unknown = sorted(set(replicas) - cluster.brokers.keys())
+    problems = (
+        (not replicas, "no replica is named"),
+        (len(set(replicas)) < len(replicas), "a broker is named twice"),
+        (bool(unknown), f"{brokers(unknown)}: not registered"),
+        (count is not None and len(replicas) != count, f"{len(replicas)} replicas where others have {count}"),
+        (not any(map(cluster.is_active, replicas)), "none of its brokers is active"),
+    )
+    return next((why for is_so, why in problems if is_so), "")
 
 
 def _as_counted(cluster: KraftCluster, topic: NewTopic, draw: Draw) -> tuple[ErrorCode, Mapping[int, Brokers]]:
@@ -113,20 +126,24 @@ def _as_counted(cluster: KraftCluster, topic: NewTopic, draw: Draw) -> tuple[Err
     return _placed(cluster, range(max(1, topic.partitions)), abs(topic.replicas), draw)
 
 
-def _placed(
-    cluster: KraftCluster, numbers: Sequence[int], replicas: int, draw: Draw
-) -> tuple[ErrorCode, Mapping[int, Brokers]]:
-    """Not on one that is stopping; one that has stopped is fenced, and as good as any that is."""
+def placed(cluster: KraftCluster, numbers: Sequence[int], replicas: int, draw: Draw) -> dict[int, Brokers]:
+    """Of each partition its replicas: not on a broker that is stopping; one that has stopped is fenced, and as good as
+    any that is. Raises PlacementError."""
     usable = [
         Usable(broker, each.rack, each.fenced)
         for broker, each in cluster.brokers.items()
         if each.fenced or not each.in_controlled_shutdown
     ]
+    return dict(zip(numbers, StripedPlacer(usable, draw).place(len(numbers), replicas), strict=True))
+
+
+def _placed(
+    cluster: KraftCluster, numbers: Sequence[int], replicas: int, draw: Draw
+) -> tuple[ErrorCode, Mapping[int, Brokers]]:
     try:
-        found = StripedPlacer(usable, draw).place(len(numbers), replicas)
+        return ErrorCode.none, placed(cluster, numbers, replicas, draw)
     except PlacementError:
         return ErrorCode.invalid_replication_factor, {}
-    return ErrorCode.none, dict(zip(numbers, found, strict=True))
 
 
 def _created(cluster: KraftCluster, topic: NewTopic, assigned: Mapping[int, Brokers]) -> Iterator[MetadataRecord]:

@@ -12,13 +12,16 @@ from pathlib import Path
 import pytest
 
 from model.actions.proposal import ApiCall
-from model.cluster.ids import TopicPartition
+from model.cluster.cluster_image import state_in
+from model.cluster.ids import NO_LEADER, TopicPartition
+from model.cluster.records import PartitionState
 from model.hosts.acting.admin_writes import AdminWriter
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.harness.kafka import Cluster
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
+from tests.kraft_forecasts.playing import Foreseen, partitions
 from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
@@ -210,3 +213,88 @@ def group_lives(source: str, admin: AdminWriter, do: Callable[..., None]) -> Non
     assert admin.reads.offsets("left") == {TopicPartition("voted", 0): 3}
     do("act", source, "delete-group", "--group", "left")
     assert admin.reads.offsets("left") == {}
+
+
+class Acted:
+    """A real quorum to which things are done, and a topic of it as its metadata log has it."""
+
+    def __init__(self, cluster: KraftCluster, kdrill: Kdrill) -> None:
+        self.cluster = cluster
+        self.source = f"controllers://{cluster.controllers}"
+        self._seen = Foreseen(cluster)
+        self._kdrill = kdrill
+
+    def does(self, *words: str) -> str:
+        """Through its brokers, confirmed; what was proposed."""
+        return self._kdrill(*words[:1], self.source, *words[1:], "--bootstrap", self.cluster.bootstrap, *DOES)
+
+    def state(self, topic: str, number: int) -> PartitionState:
+        state = state_in(self._seen.image(), TopicPartition(topic, number))
+        assert state is not None
+        return state
+
+    def becomes(self, what: Callable[[], object]) -> None:
+        def is_so() -> bool:
+            assert not (wrongly := {each for each in self._seen.image().fenced if self.cluster.nodes[each]}), wrongly
+            return bool(what())
+
+        eventually(is_so, "what was proposed", 60, standing=lambda: partitions(self._seen.image()))
+
+    def moves(self, plan: Path) -> None:
+        """Under a throttle, then with a preferred election: to the epoch what the plan's forecast says."""
+        told = json.loads(self._kdrill("plan", self.source, "--score", str(plan), "--json"))["partitions"]
+        assert all(each["waits_for"] == [] for each in told)
+        self.does("act", "reassign", str(plan), "--throttle", "50MB")
+        assert [self.state("acted", each["partition"]).leader for each in told] == [each["leader"][1] for each in told]
+        said = self.does("act", "elect-preferred", "--topic", "acted")
+        assert "acted-1: leader 1 → 3, leader epoch" in said and "acted-0" not in said.partition("in this order")[0]
+        for each in told:
+            state = self.state("acted", each["partition"])
+            assert (state.leader, state.leader_epoch, state.version) == (
+                each["leader"][2], each["leader_epoch"][1], each["partition_epoch"][1],
+            )  # fmt: skip
+
+    def loses_and_elects(self) -> None:
+        """One after the other of two dies, and the first comes back without what was written since."""
+        for broker in (3, 4):
+            self.dies(broker)
+        self.becomes(lambda: self.state("lossy", 0).leader == NO_LEADER)
+        self.cluster.start(3)
+        eventually(lambda: not self.is_fenced(3), "broker 3", 90)
+        before = self.state("lossy", 0)
+        said = self.does("act", "elect-unclean", "--topic", "lossy")
+        epochs = f"leader epoch {before.leader_epoch} → {before.leader_epoch + 1}"
+        assert f"lossy-0: leader none → 3, {epochs}" in said
+        assert "broker 4 has all that was acknowledged: with it back nothing is lost" in said
+        self.becomes(lambda: self.state("lossy", 0).leader == 3)
+        after = self.state("lossy", 0)
+        assert (after.isr, after.leader_epoch, after.elr or ()) == ((3,), before.leader_epoch + 1, ())
+
+    def dies(self, broker: int) -> None:
+        self.cluster.kill(broker)
+        self.becomes(lambda: self.is_fenced(broker) and set(self.state("lossy", 0).isr) <= {4})
+
+    def is_fenced(self, broker: int) -> bool:
+        return broker in self._seen.image().fenced
+
+
+def test_what_is_done_to_a_kraft_cluster_is_what_was_proposed(
+    quorum: KraftCluster, kdrill: Kdrill, tmp_path: Path
+) -> None:
+    Foreseen(quorum).wait_for_sync()
+    it, client, plan = Acted(quorum, kdrill), Client(quorum.bootstrap), tmp_path / "plan.json"
+    client.create("acted", {0: [4, 1, 2], 1: [1, 4, 2]})
+    client.create("lossy", {0: [4, 3]}, min_insync_replicas="1")
+    targets = {0: [1, 2, 3], 1: [3, 1, 2]}
+    entries = [{"topic": "acted", "partition": number, "replicas": to} for number, to in targets.items()]
+    plan.write_text(json.dumps({"version": 1, "partitions": entries}))
+    it.becomes(lambda: set(it.state("acted", 0).isr) == {1, 2, 4} and set(it.state("lossy", 0).isr) == {3, 4})
+    try:
+        it.moves(plan)
+        it.does("topics", "create", "--topic", "placed", "--partitions", "4", "--replication-factor", "3")
+        it.does("configs", "alter", "--topic", "acted", "--add-config", "min.insync.replicas=2")
+        it.becomes(lambda: len(it.state("placed", 3).isr) == 3)
+        it.loses_and_elects()
+    finally:
+        quorum.restore()
+        Client(quorum.bootstrap).delete(["acted", "lossy", "placed"])

@@ -25,18 +25,17 @@ import msgspec
 from model.actions import Reset
 from model.actions.proposal import ActionRefused, Proposal
 from model.cluster.ids import TopicPartition
-from model.cluster.whole_file import MOST_FACTS, read_text, read_whole
+from model.cluster.whole_file import MOST_FACTS, read_text
 from model.controller.topic_validation import topic_name_problem
 from model.hosts.acting.carrying_out import UnansweredError, WriteOutcome, carry_out, shown
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
-from model.interchange.tool_files import read_election
 from tui.cli.following import image_of, with_groups
 from tui.cli.main import Verbs
 from tui.cli.options import takes_source
 from tui.cli.output import json_line, let_go, tell
 from tui.engine.messages import Opening
 from tui.engine.proposing import proposal_of, step_text
-from tui.engine.questions import DeleteGroup, ElectPreferred, RemoveDeleteMarker, Request, ResetOffsets
+from tui.engine.questions import DeleteGroup, RemoveDeleteMarker, Request, ResetOffsets
 from tui.engine.text import plain
 from tui.engine.way_in import Way
 
@@ -264,39 +263,6 @@ def _acting(make: Callable[..., Request]) -> Callable[..., None]:
     return act
 
 
-@click.command("elect-preferred", cls=ActionCommand)
-@click.option("--topic", metavar="NAME", help="all partitions of this topic")
-@click.option("--partition", "partitions", type=int, multiple=True, metavar="N", help="with --topic: only these")
-@click.option(
-    "--path-to-json-file", type=click.Path(path_type=Path), metavar="FILE", help="partitions as Kafka's tool has them"
-)
-@click.option("--all-topic-partitions", is_flag=True, help="all partitions, as Kafka's tool calls it")
-def elect_preferred(
-    topic: str | None, partitions: tuple[int, ...], path_to_json_file: Path | None, all_topic_partitions: bool
-) -> ElectPreferred:
-    """Elect preferred leaders: for the partitions named, or wherever another replica leads.
-
-    Partitions whose preferred replica is down or not in sync are left out and named.
-
-    \b
-    Example: kdrill act zk://zk1:2181/kafka elect-preferred --topic orders --allow-writes
-    """
-    if sum((topic is not None, path_to_json_file is not None, all_topic_partitions)) > 1:
-        raise click.UsageError("--topic, --path-to-json-file and --all-topic-partitions exclude each other")
-    if partitions and topic is None:
-        raise click.UsageError("--partition needs --topic")
-    return ElectPreferred(topic, partitions, None if path_to_json_file is None else _in_file(path_to_json_file))
-
-
-def _in_file(path: Path) -> tuple[TopicPartition, ...]:
-    try:
-        return read_election(read_whole(path, MOST_FACTS))
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise click.ClickException(f"{path}: {error}") from None
-
-
 @click.command("delete-group", cls=ActionCommand)
 @click.option("--group", metavar="NAME", required=True, help="the group")
 def delete_group(group: str) -> DeleteGroup:
@@ -351,7 +317,8 @@ def reset_offsets(
 
 
 PLACES = {
-    "elect-preferred": "act:elect_preferred",
+    "elect-preferred": "act_elect:elect_preferred",
+    "elect-unclean": "act_elect:elect_unclean",
     "reassign": "act_reassign:reassign",
     "cancel-reassign": "act_reassign:cancel_reassign",
     "rollback": "act_reassign:rollback",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from model.actions.partitions import ELECTION_PATH, elect_preferred
+from model.actions.elections import ELECTION_PATH, elect_preferred
 from model.actions.proposal import ActionRefused, Proposal
 from model.actions.reassignment import OperatorDecided, RunState
 from model.actions.reassignment_run import decide, started

@@ -11,11 +11,11 @@ import contextlib
 import random
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from model.actions import Reset, groups, partitions, topics
+from model.actions import Reset, elections, groups, topics
 from model.actions.configs import ConfigRequest, alter_configs, wish_paths
 from model.actions.groups import Landing, OffsetRange, landing, reset_offsets, reset_paths
 from model.actions.partitions import grow_topic
@@ -47,6 +47,7 @@ from tui.engine.questions import (
     DeleteGroup,
     DeleteTopics,
     ElectPreferred,
+    ElectUnclean,
     RemoveDeleteMarker,
     Request,
     ResetOffsets,
@@ -103,7 +104,7 @@ def growth(basis: Basis, request: AddPartitions, names: Sequence[str]) -> Propos
         raise ActionRefused(f"--topic {request.topic!r} fits {len(names)} topics: change one after the other")
     (name,) = names
     given = request.assignment[len(basis.topic(name)) :] if request.assignment else None
-    return grow_topic(basis, name, request.partitions, given, _racks(ignored=request.ignores_racks))
+    return grow_topic(basis, name, request.partitions, given, _racks(ignored=request.ignores_racks), random.randrange)
 
 
 def chosen_topics(
@@ -284,7 +285,10 @@ def _proposed(request: Request, way: Way, opening: Opening) -> Proposal:
             wish = ConfigRequest(f"{kind}/{name}", add, remove)
             return alter_configs(basis_of(way, wish_paths(wish)), wish, said_of(kind, add).remarks)
         case ElectPreferred():
-            return partitions.elect_preferred(basis_of(way, [partitions.ELECTION_PATH]), _elected(way.image, request))
+            wanted = _named(way.image, request, elections.imbalanced)
+            return elections.elect_preferred(basis_of(way, [elections.ELECTION_PATH]), wanted)
+        case ElectUnclean():
+            return elections.elect_uncleanly(basis_of(way, ()), _named(way.image, request, elections.leaderless))
         case ResetOffsets():
             where = landing_of(request, way.image, opening)
             paths = reset_paths(request.group, list(where.offsets))
@@ -312,11 +316,16 @@ def _on_chosen(request: AddPartitions | DeleteTopics, way: Way) -> Proposal:
     return growth(basis_of(way, [topic_path(name) for name in names]), request, names)
 
 
-def _elected(image: ClusterImage, request: ElectPreferred) -> tuple[TopicPartition, ...]:
+def _named(
+    image: ClusterImage,
+    request: ElectPreferred | ElectUnclean,
+    needing: Callable[[ClusterImage], tuple[TopicPartition, ...]],
+) -> tuple[TopicPartition, ...]:
+    """Without names all those that need it."""
     if request.listed is not None:
         return request.listed
     if request.topic is None:
-        return partitions.imbalanced(image)
+        return needing(image)
     known = image.topics.get(request.topic)
     if known is None:
         raise ActionRefused(f"topic {request.topic!r} does not exist")

@@ -280,6 +280,14 @@ class ElectPreferred(msgspec.Struct, frozen=True, tag=True):
     listed: tuple[TopicPartition, ...] | None = None
 
 
+class ElectUnclean(msgspec.Struct, frozen=True, tag=True):
+    """Of `topic`, or only its `partitions`; or of those `listed`; else wherever nobody leads."""
+
+    topic: str | None = None
+    partitions: tuple[int, ...] = ()
+    listed: tuple[TopicPartition, ...] | None = None
+
+
 class ResetOffsets(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Of `topics`, `NAME` or `NAME:0,1` each, else of all that the group has committed; or one `listed` each."""
 
@@ -302,6 +310,7 @@ Request = (
     | RemoveDeleteMarker
     | AlterConfigs
     | ElectPreferred
+    | ElectUnclean
     | ResetOffsets
     | DeleteGroup
 )

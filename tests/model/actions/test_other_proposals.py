@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from model.actions import Reset
 from model.actions.configs import ConfigRequest, alter_configs
+from model.actions.elections import ELECTION_PATH, elect_preferred, imbalanced
 from model.actions.groups import Landing, OffsetRange, delete_group, landing, reset_offsets
-from model.actions.partitions import ELECTION_PATH, elect_preferred, imbalanced
 from model.actions.proposal import ActionRefused, ApiCall, Basis, FoundZnode, ZnodeWrite
 from model.actions.topics import delete_topics, remove_delete_marker
 from model.cluster.ids import KafkaGeneration, TopicPartition

@@ -23,7 +23,8 @@ from model.recordings.folder import RecordingError
 from model.recordings.part_file import read_header
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import read_scenario
-from tui.cli.act import elect_preferred, offsets_in
+from tui.cli.act import offsets_in
+from tui.cli.act_elect import elect_preferred
 from tui.cli.plan_made import read_file as read_plan
 from tui.cli.plan_made import sizes_for
 from tui.engine.config import ConfigError, load_config
