@@ -13,6 +13,7 @@ from model.drills.rows import AnyRow, BrokerFenced, MetadataLearnt, MetadataWrit
 from model.drills.scenario import Deed, Scenario
 from model.drills.setup_znodes import rules_of
 from model.drills.timeline import DrillTimeline
+from model.drills.voter_change import STATIC
 from model.drills.voters import is_kraft, not_forecast, rules_since
 from model.hosts.virtual.journal import (
     BrokerCrashed,
@@ -41,6 +42,8 @@ def document_of(drill: PlayedDrill, *, everything: bool = False) -> Document:
     about: Document = {"not_forecast": not_forecast(drill.before)} if is_kraft(drill.before) else {}
     if drill.turnout is not None:
         about["quorum"] = msgspec.to_builtins(drill.turnout)
+    if drill.voter_change is not None:
+        about["voters_changed"] = msgspec.to_builtins(drill.voter_change)
     if drill.served is not None:
         about["still_served"] = msgspec.to_builtins(drill.served)
     return {
@@ -78,6 +81,8 @@ def notes_on(drill: PlayedDrill) -> Iterable[str]:
     unseen = {broker for act in drill.scenario.acts if act.deed is Deed.START for broker in act.brokers}
     if unseen := unseen - image.brokers.keys():
         yield f"What {brokers(unseen)} registers is not known: no listeners, no rack."
+    if drill.voter_change is not None and drill.voter_change.is_static:
+        yield STATIC
     yield "Followers that are not in sync stay out of sync: what they lack is not known."
     if any(act.deed is Deed.KILL and len(act.brokers) > 1 for act in drill.scenario.acts):
         yield "Brokers that die together are missed together: else another one may be the last in an ISR."

@@ -21,6 +21,7 @@ from model.drills.rows import AnyRow, QuorumShrank
 from model.drills.scenario import Act, Deed, Scenario, check, with_voters_changed
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import DrillTimeline, Outage, TimelineBuilder
+from model.drills.voter_change import VoterChange, voter_change
 from model.drills.voters import StillServed, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters
 from model.hosts.virtual.scheduled_events import TimingAssumptions, microseconds
 from model.hosts.virtual.virtual_cluster import VirtualCluster
@@ -54,6 +55,8 @@ class PlayedDrill:
     assumptions: TimingAssumptions
     timeline: DrillTimeline
     at_rest: bool
+    voter_change: VoterChange | None = None
+    """What became of the quorum before all else, where voters were added or removed."""
 
     @property
     def before(self) -> ClusterImage:
@@ -115,16 +118,16 @@ def play(
     image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions | None = None
 ) -> Generator[DrillProgress, None, PlayedDrill]:
     """The same in steps: whoever iterates may show how far it is, or stop. Returns the drill."""
-    image = with_voters_changed(image, scenario)
+    given, image = image, with_voters_changed(image, scenario)
     check(image, scenario)
     times = assumptions or usual(image, scenario)
     if is_kraft(image):
-        return _play_on_kraft(image, scenario, times)
+        return _play_on_kraft(image, scenario, times, None if image is given else voter_change(given, image))
     return play_on(ClusterSetup(image, times, unclean=scenario.unclean), scenario)
 
 
 def _play_on_kraft(
-    image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions
+    image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions, change: VoterChange | None
 ) -> Generator[DrillProgress, None, PlayedDrill]:
     """Without a majority of the voters nothing but the deaths happens (`scenario.check`)."""
     times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
@@ -144,7 +147,7 @@ def _play_on_kraft(
     told = played.timeline()
     rows = tuple(with_voters(told.rows, image, scenario.kill))
     timeline = DrillTimeline(image, rows, told.outages, told.end_ms, told.start_ms)
-    return PlayedDrill(scenario, times, timeline, at_rest=played.at_rest or not decides)
+    return PlayedDrill(scenario, times, timeline, at_rest=played.at_rest or not decides, voter_change=change)
 
 
 def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[DrillProgress, None, PlayedDrill]:

@@ -21,6 +21,7 @@ from model.drills.drill import DEFAULT, PlayedDrill, run, usual
 from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, nodes_text
 from model.drills.sentences import steps_of
+from model.drills.voter_change import change_lines
 from model.drills.voters import (
     DEFAULT_SESSION_MS,
     candidates_text,
@@ -100,6 +101,8 @@ def _assumed(drill: PlayedDrill) -> Iterator[str]:
 def _summary(drill: PlayedDrill) -> Iterator[str]:
     summary, timeline = drill.summary, drill.timeline
     before, after = summary.before, summary.after
+    for number, line in enumerate(() if drill.voter_change is None else change_lines(drill.voter_change)):
+        yield f"{'' if number else 'change':<19}{line}"
     if drill.turnout is not None:
         yield f"quorum             {turnout_text(drill.turnout)}"
     if drill.served is not None:

@@ -15,6 +15,7 @@ from model.controller.events_and_commands import BrokerRequest, PartitionToKnow,
 from model.drills.rows import AnyRow, MetadataLearnt, StateWritten, ZnodeWritten
 from model.drills.scenario import Act, Deed, read_written
 from model.drills.sentences import reasons, steps_of
+from model.drills.voter_change import STATIC, change_lines
 from model.drills.voters import candidates_text, is_kraft, not_forecast, served_text, silence_text, turnout_text
 from model.hosts.virtual.journal import Reasoned, RequestSent
 from model.znodes.catalogue import SECRET_KINDS
@@ -57,6 +58,11 @@ def drill_text(look: DrillAnswer, query: DrillText, *_: object) -> TextAnswer:
 
 def _quorum(sheet: Sheet, playback: Playback | None) -> Sheet:
     turnout = None if playback is None else playback.drill.turnout
+    if playback is not None and (change := playback.drill.voter_change) is not None:
+        for number, line in enumerate(change_lines(change)):
+            sheet.fact("" if number else "change", line, "warn" if change.spare[1] < change.spare[0] else "")
+        if change.is_static:
+            sheet.say(STATIC, "warn")
     if playback is not None and turnout is not None:
         sheet.fact("quorum", turnout_text(turnout), "error" if turnout.is_lost else "")
         if playback.drill.served is not None:

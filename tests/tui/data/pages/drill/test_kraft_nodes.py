@@ -93,6 +93,8 @@ def test_voters_that_come_and_go() -> None:
     answer = look(apart(), state.drill)
     assert "quorum of 5 votes too" in text(answer) and "quorum of 101 votes no more" in text(answer)
     assert "3 of 3 voters are left" in text(answer)
+    assert "voters 3 → 3, it takes 2 → 2, 1 → 1 may be lost" in " ".join(text(answer).split())
+    assert "kraft.version is 0" in text(answer)
     assert choices.with_voter(choices.with_voter(state, 101), 5).drill.voters == ()
 
 
