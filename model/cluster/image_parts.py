@@ -251,5 +251,7 @@ class KraftMetadata(msgspec.Struct, frozen=True):
     next_producer_id: int = -1
     log_dirs: Mapping[int, tuple[str, ...]] = {}
     """Broker → ids of its log directories (KIP-858), as far as it told them."""
+    cordoned: Mapping[int, tuple[str, ...]] = {}
+    """Broker → ids of those of its log directories that get no new replicas (KIP-1066, 4.3)."""
     supported: Mapping[int, Mapping[str, tuple[int, int]]] = {}
     """Node → feature → the lowest and the highest level that it supports, as it registered, fenced or not."""

@@ -14,7 +14,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.cluster.findings.health import MIN_ISR, at_least_one
 from model.cluster.ids import METADATA_VERSION, TopicPartition
-from model.cluster.image_parts import directory_number
+from model.cluster.image_parts import KraftMetadata, directory_number
 from model.cluster.partition_columns import stacked
 from model.cluster.topic_image import Flags, unpadded
 from model.kraft_controller.partition_change import (
@@ -40,6 +40,13 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
     rack: str | None = None
     directories: tuple[str, ...] = ()
     """Ids of its log directories that work; empty where it does not tell them."""
+    cordoned: tuple[str, ...] | None = None
+    """Those of them that get no new replicas (KIP-1066, 4.3); None: it has not said."""
+
+    @property
+    def takes_replicas(self) -> bool:
+        """Whether new ones may be placed on it: not all of its directories are cordoned."""
+        return not self.directories or self.cordoned is None or not set(self.directories) <= set(self.cordoned)
 
     @property
     def is_active(self) -> bool:
@@ -49,7 +56,7 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
     def changed_by(self, record: "BrokerChanged") -> "BrokerRegistration":
         """The broker after it. Only the next incarnation ends a controlled shutdown, neither fencing nor unfencing
         (`BrokerRegistration.cloneWith`)."""
-        told = {name: value for name in ("fenced", "in_controlled_shutdown", "directories")
+        told = {name: value for name in ("fenced", "in_controlled_shutdown", "directories", "cordoned")
                 if (value := getattr(record, name)) is not None}  # fmt: skip
         return msgspec.structs.replace(self, **told)
 
@@ -78,6 +85,7 @@ class BrokerRegistered(msgspec.Struct, frozen=True):
     in_controlled_shutdown: bool = False
     rack: str | None = None
     directories: tuple[str, ...] = ()
+    cordoned: tuple[str, ...] | None = None
 
 
 class BrokerChanged(msgspec.Struct, frozen=True):
@@ -87,6 +95,7 @@ class BrokerChanged(msgspec.Struct, frozen=True):
     fenced: bool | None = None
     in_controlled_shutdown: bool | None = None
     directories: tuple[str, ...] | None = None
+    cordoned: tuple[str, ...] | None = None
 
 
 class BrokerUnregistered(msgspec.Struct, frozen=True):
@@ -173,14 +182,15 @@ class KraftCluster:
         self._is_unclean = unclean
         self._directories_of = directories
         self._columns = stacked(tuple(image.topics.values()))
-        dirs: Mapping[int, tuple[str, ...]] = {} if image.metadata is None else image.metadata.log_dirs
+        metadata = image.metadata or KraftMetadata()
         self.brokers: dict[int, BrokerRegistration] = {
             each.id: BrokerRegistration(
                 -1 if each.epoch is None else each.epoch,
                 fenced=each.id in image.fenced,
                 in_controlled_shutdown=bool(each.in_controlled_shutdown),
                 rack=each.rack,
-                directories=dirs.get(each.id, ()),
+                directories=metadata.log_dirs.get(each.id, ()),
+                cordoned=metadata.cordoned.get(each.id),
             )
             for each in (*image.brokers.values(), *image.fenced.values())
         }
@@ -205,8 +215,8 @@ class KraftCluster:
                 case ElrCleared(topic):
                     which = [name for name in made._with_elr() if not topic or name.topic == topic]
                     made._changed.update({name: made.partition(name).without_elr() for name in which})
-                case BrokerRegistered(broker, epoch, fenced, leaving, rack, directories):
-                    made.brokers[broker] = BrokerRegistration(epoch, fenced, leaving, rack, directories)
+                case BrokerRegistered(broker, epoch, fenced, leaving, rack, directories, cordoned):
+                    made.brokers[broker] = BrokerRegistration(epoch, fenced, leaving, rack, directories, cordoned)
                 case BrokerUnregistered(broker):
                     made.brokers.pop(broker, None)
                 case BrokerChanged(broker):

@@ -52,6 +52,7 @@ class BrokerRegisters(msgspec.Struct, frozen=True):
     rack: str | None = None
     directories: tuple[str, ...] | None = None
     """None: those that it had, as its rack then."""
+    cordoned: tuple[str, ...] | None = None
 
 
 class BrokerCaughtUp(msgspec.Struct, frozen=True):
@@ -62,6 +63,13 @@ class BrokerCaughtUp(msgspec.Struct, frozen=True):
 
 class DirectoriesFailed(msgspec.Struct, frozen=True):
     """A broker's heartbeat says that these of its log directories work no more (KIP-858)."""
+
+    broker: int
+    directories: tuple[str, ...]
+
+
+class DirectoriesCordoned(msgspec.Struct, frozen=True):
+    """A broker's heartbeat says that these of its log directories are to get no new replicas (KIP-1066, 4.3)."""
 
     broker: int
     directories: tuple[str, ...]
@@ -94,6 +102,7 @@ KraftEvent = (
     | BrokerRegisters
     | BrokerCaughtUp
     | DirectoriesFailed
+    | DirectoriesCordoned
     | UnregisterWanted
     | IsrsProposed
     | ElectionsWanted
@@ -120,6 +129,8 @@ def decide(cluster: KraftCluster, event: KraftEvent) -> KraftDecision:
             found = _unfence(cluster, broker)
         case DirectoriesFailed():
             found = _lose(cluster, event)
+        case DirectoriesCordoned():
+            found = _cordon(cluster, event)
         case UnregisterWanted(broker):
             found = _unregister(cluster, broker)
         case IsrsProposed():
@@ -150,7 +161,9 @@ def _register(cluster: KraftCluster, event: BrokerRegisters) -> Iterator[Metadat
     """Until 3.9 nothing else: who registers anew in its old session stays leader though it is fenced."""
     broker, before = event.broker, cluster.brokers.get(event.broker, BrokerRegistration())
     if event.directories is not None:
-        before = msgspec.structs.replace(before, rack=event.rack, directories=event.directories)
+        before = msgspec.structs.replace(
+            before, rack=event.rack, directories=event.directories, cordoned=event.cordoned
+        )
     if event.again and broker in cluster.brokers:
         yield from _registered_again(cluster, event, before)
         return
@@ -161,7 +174,9 @@ def _register(cluster: KraftCluster, event: BrokerRegisters) -> Iterator[Metadat
         else:
             eligible = [name for name in cluster.with_in_elr(broker) if name not in set(isr)]
             yield from without(cluster, broker, [*isr, *eligible], stopped_uncleanly=True)
-    yield BrokerRegistered(broker, event.epoch, rack=before.rack, directories=before.directories)
+    yield BrokerRegistered(
+        broker, event.epoch, rack=before.rack, directories=before.directories, cordoned=before.cordoned
+    )
 
 
 def _registered_again(
@@ -171,7 +186,7 @@ def _registered_again(
     release = cluster.levels.release
     fenced, leaving = (True, False) if release <= (3, 6) else (before.fenced, before.in_controlled_shutdown)
     epoch = before.epoch if release >= (3, 9) else event.epoch
-    yield BrokerRegistered(event.broker, epoch, fenced, leaving, before.rack, before.directories)
+    yield BrokerRegistered(event.broker, epoch, fenced, leaving, before.rack, before.directories, before.cordoned)
 
 
 def _unfence(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:
@@ -191,6 +206,15 @@ def _lose(cluster: KraftCluster, event: DirectoriesFailed) -> Iterator[MetadataR
     for directory in failed:
         yield from without(cluster, broker, cluster.in_directory(broker, directory))
     yield BrokerChanged(broker, directories=tuple(each for each in registered.directories if each not in failed))
+
+
+def _cordon(cluster: KraftCluster, event: DirectoriesCordoned) -> Iterator[MetadataRecord]:
+    """What lies there stays, and so do leaders and ISRs."""
+    registered = cluster.brokers.get(event.broker)
+    if registered is None or not cluster.levels.knows_cordoned:
+        return
+    if registered.cordoned is None or set(event.directories) != set(registered.cordoned):
+        yield BrokerChanged(event.broker, cordoned=event.directories)
 
 
 def _unregister(cluster: KraftCluster, broker: int) -> Iterator[MetadataRecord]:

@@ -15,6 +15,7 @@ from model.kraft_controller.cluster import BrokerChanged, BrokerRegistered, Kraf
 from model.kraft_controller.decide import (
     BrokerCaughtUp,
     BrokerSilent,
+    DirectoriesCordoned,
     DirectoriesFailed,
     KraftEvent,
     ShutdownWanted,
@@ -51,6 +52,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
     wants_fence: bool = False
     wants_shutdown: bool = False
     failed_directories: tuple[str, ...] = ()
+    cordoned_directories: tuple[str, ...] | None = None
+    """Those that are to get no new replicas (KIP-1066, 4.3); None: as they are."""
 
 
 class HeartbeatTable(msgspec.Struct, frozen=True):
@@ -193,6 +196,8 @@ def _events(
         failed := tuple(each for each in beat.failed_directories if each in known)
     ):
         found.append(DirectoriesFailed(broker, failed))
+    if beat.cordoned_directories is not None:
+        found.append(DirectoriesCordoned(broker, beat.cordoned_directories))
     return found
 
 

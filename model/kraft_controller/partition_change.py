@@ -25,6 +25,8 @@ HIGHEST_LEVELS: Final[Mapping[tuple[int, int], int]] = {
 """Release → the highest metadata.version it has (`MetadataVersion`, 4.4)."""
 DIRECTORIES_SINCE: Final = 17
 """metadata.version 3.7-IV2."""
+CORDONED_SINCE: Final = 30
+"""metadata.version 4.3-IV0."""
 
 
 class Levels(NamedTuple):
@@ -47,6 +49,11 @@ class Levels(NamedTuple):
     def keeps_directories(self) -> bool:
         """Whether partitions name the directories of their replicas (KIP-858, 3.7-IV2)."""
         return self.metadata_version >= DIRECTORIES_SINCE
+
+    @property
+    def knows_cordoned(self) -> bool:
+        """Whether log directories may be cordoned (KIP-1066, 4.3-IV0)."""
+        return self.metadata_version >= CORDONED_SINCE
 
     @property
     def registration_cleans_up(self) -> bool:

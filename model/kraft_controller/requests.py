@@ -6,7 +6,7 @@ to the newest version of each request. Sources: `ReplicationControlManager` (`al
 `alterPartitionReassignments`), `PartitionReassignmentReplicas`, `PartitionReassignmentRevert`, 3.3 to 4.4.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -263,7 +263,7 @@ def _reassign(cluster: KraftCluster, wanted: Reassignment, may_change: bool) -> 
     if wanted.replicas is None:
         error, asked = cancelled(state, is_unclean=cluster.allows_unclean(name.topic))
     else:
-        error = assignment_error(wanted.replicas, cluster.brokers)
+        error = assignment_error(cluster, wanted.replicas)
         if error is ErrorCode.none and not may_change and len(wanted.replicas) != _count(state):
             error = ErrorCode.invalid_replication_factor
         asked = begun(state, wanted.replicas)
@@ -273,9 +273,19 @@ def _reassign(cluster: KraftCluster, wanted: Reassignment, may_change: bool) -> 
     return error, tuple(changed(cluster, name, asked))
 
 
-def assignment_error(replicas: Sequence[int], registered: Collection[int]) -> ErrorCode:
+def refuses_cordoned(cluster: KraftCluster) -> bool:
+    """Whether nobody may name a broker all of whose directories are cordoned (4.4), not even where it holds a replica.
+
+    Before, only placement keeps away from it.
+    """
+    return cluster.levels.release >= (4, 4)
+
+
+def assignment_error(cluster: KraftCluster, replicas: Sequence[int]) -> ErrorCode:
     """Of an assignment that somebody names: who is fenced will do."""
-    if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= set(registered):
+    if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= cluster.brokers.keys():
+        return ErrorCode.invalid_replica_assignment
+    if refuses_cordoned(cluster) and not all(cluster.brokers[broker].takes_replicas for broker in replicas):
         return ErrorCode.invalid_replica_assignment
     return ErrorCode.none
 

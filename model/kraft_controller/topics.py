@@ -15,6 +15,7 @@ from model.cluster.findings.health import MIN_ISR
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers
 from model.kraft_controller.cluster import (
+    BrokerRegistration,
     ConfigWritten,
     ElrCleared,
     KraftCluster,
@@ -25,13 +26,14 @@ from model.kraft_controller.cluster import (
 )
 from model.kraft_controller.partition_change import Registration
 from model.kraft_controller.placement import Draw, PlacementError, StripedPlacer, Usable
-from model.kraft_controller.requests import Answered, ControllerResult, joined
+from model.kraft_controller.requests import Answered, ControllerResult, joined, refuses_cordoned
 
 MOST_PARTITIONS: Final = 10_000
 """So many may one request create (`QuorumController.MAX_RECORDS_PER_USER_OP`, 3.9.1 and later)."""
 _LONGEST: Final = 249
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]+")
 Brokers = tuple[int, ...]
+NOBODY_YET: Final = BrokerRegistration()
 
 
 class NewTopic(msgspec.Struct, frozen=True):
@@ -108,10 +110,13 @@ def _assignments_error(cluster: KraftCluster, assignments: Iterable[Brokers], co
 def assignment_problem(cluster: KraftCluster, replicas: Brokers, count: int | None = None) -> str:
     """Why these cannot be the replicas of a new partition, in words; empty where they can."""
     unknown = sorted(set(replicas) - cluster.brokers.keys())
+    refused = refuses_cordoned(cluster)
+    cordoned = [each for each in replicas if refused and not cluster.brokers.get(each, NOBODY_YET).takes_replicas]
     problems = (
         (not replicas, "no replica is named"),
         (len(set(replicas)) < len(replicas), "a broker is named twice"),
         (bool(unknown), f"{brokers(unknown)}: not registered"),
+        (bool(cordoned), f"{brokers(cordoned)}: all log directories are cordoned"),
         (count is not None and len(replicas) != count, f"{len(replicas)} replicas where others have {count}"),
         (not any(map(cluster.is_active, replicas)), "none of its brokers is active"),
     )
@@ -128,11 +133,12 @@ def _as_counted(cluster: KraftCluster, topic: NewTopic, draw: Draw) -> tuple[Err
 
 def placed(cluster: KraftCluster, numbers: Sequence[int], replicas: int, draw: Draw) -> dict[int, Brokers]:
     """Of each partition its replicas: not on a broker that is stopping; one that has stopped is fenced, and as good as
-    any that is. Raises PlacementError."""
+    any that is; not on one whose directories are cordoned (4.3). Raises PlacementError."""
+    avoids_cordoned = cluster.levels.release >= (4, 3)
     usable = [
         Usable(broker, each.rack, each.fenced)
         for broker, each in cluster.brokers.items()
-        if each.fenced or not each.in_controlled_shutdown
+        if (each.fenced or not each.in_controlled_shutdown) and (each.takes_replicas or not avoids_cordoned)
     ]
     return dict(zip(numbers, StripedPlacer(usable, draw).place(len(numbers), replicas), strict=True))
 

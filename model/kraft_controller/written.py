@@ -58,11 +58,14 @@ def _named(record: MetadataRecord, level: int, topic_ids: Mapping[str, str], epo
             return "PartitionRecord", partition_version(level), {**place, **_registration(record)}
         case BrokerChanged(broker):
             version = 2 if record.directories is not None else int(record.in_controlled_shutdown is not None)
+            cordoned = {} if record.cordoned is None else {"cordonedLogDirs": list(record.cordoned)}
+            version = 3 if cordoned else version
             return "BrokerRegistrationChangeRecord", version, {
                 "brokerId": broker, "brokerEpoch": epochs[broker],
                 "fenced": 0 if record.fenced is None else 1 if record.fenced else -1,
                 "inControlledShutdown": int(bool(record.in_controlled_shutdown)),
                 "logDirs": list(record.directories or ()),
+                **cordoned,
             }  # fmt: skip
         case BrokerUnregistered(broker):
             return "UnregisterBrokerRecord", 0, {"brokerId": broker, "brokerEpoch": epochs[broker]}

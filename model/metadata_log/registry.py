@@ -42,6 +42,7 @@ class Registry:
         self.features: dict[str, int] = {}
         self._brokers: dict[int, BrokerImage] = {}
         self._log_dirs: dict[int, tuple[str, ...]] = {}
+        self._cordoned: dict[int, tuple[str, ...]] = {}
         self._controllers: dict[int, ControllerNode] = {}
         self._supported: dict[int, dict[str, tuple[int, int]]] = {}
         self._configs: dict[str, dict[str, str]] = {}
@@ -65,14 +66,16 @@ class Registry:
             fields.get("inControlledShutdown", False),
         )
         self._touched_brokers[broker] = None
-        self._tell_log_dirs(broker, fields.get("logDirs", []))
+        self._tell(self._log_dirs, broker, fields.get("logDirs", []))
+        self._tell(self._cordoned, broker, fields.get("cordonedLogDirs") or [])
         self._tell_supported(broker, fields["features"])
 
     def unregister_broker(self, fields: Fields) -> None:
         """UnregisterBrokerRecord; the epoch is not looked at, as by Kafka."""
         self._broker(fields)
         self._brokers.pop(fields["brokerId"])
-        self._tell_log_dirs(fields["brokerId"], [])
+        self._tell(self._log_dirs, fields["brokerId"], [])
+        self._tell(self._cordoned, fields["brokerId"], [])
         self._forget_node(fields["brokerId"])
 
     def change_broker(self, fields: Fields) -> None:
@@ -86,7 +89,9 @@ class Registry:
             in_controlled_shutdown=before.in_controlled_shutdown or fields.get("inControlledShutdown", 0) > 0,
         )
         if fields.get("logDirs"):
-            self._tell_log_dirs(before.id, fields["logDirs"])
+            self._tell(self._log_dirs, before.id, fields["logDirs"])
+        if fields.get("cordonedLogDirs") is not None:
+            self._tell(self._cordoned, before.id, fields["cordonedLogDirs"])
 
     def fence(self, fields: Fields, is_fenced: bool) -> None:
         """FenceBrokerRecord and UnfenceBrokerRecord, before metadata.version 3.3-IV2."""
@@ -106,9 +111,10 @@ class Registry:
         if broker.epoch != epoch:
             raise UnusableError(f"broker {broker.id} is changed at epoch {epoch}, it registered with {broker.epoch}")
 
-    def _tell_log_dirs(self, broker: int, ids: list[str]) -> None:
-        if tuple(ids) != self._log_dirs.get(broker, ()):
-            self._log_dirs[broker] = tuple(ids)
+    def _tell(self, dirs: dict[int, tuple[str, ...]], broker: int, ids: list[str]) -> None:
+        """Of a broker, its log directories, or those that are cordoned."""
+        if tuple(ids) != dirs.get(broker, ()):
+            dirs[broker] = tuple(ids)
             self._is_touched = True
 
     def register_controller(self, fields: Fields) -> None:
@@ -235,6 +241,7 @@ class Registry:
             tokens=dict(sorted(self._tokens.items())),
             next_producer_id=self._next_producer_id,
             log_dirs={broker: ids for broker, ids in sorted(self._log_dirs.items()) if ids},
+            cordoned={broker: ids for broker, ids in sorted(self._cordoned.items()) if ids},
             supported=dict(sorted(self._supported.items())),
         )
 

@@ -17,7 +17,7 @@ from model.cluster.records import PartitionState
 from model.cluster.texts import brokers, counted
 from model.kraft_controller.cluster import KraftCluster
 from model.kraft_controller.partition_change import Election, Registration, RequestedChange, applied, change_of
-from model.kraft_controller.requests import begun
+from model.kraft_controller.requests import begun, refuses_cordoned
 from model.planning.layout import ReplicaLayout
 
 
@@ -31,6 +31,8 @@ class PartitionCourse(msgspec.Struct, frozen=True, gc=False):
     """After the preferred election."""
     records: int
     """How often the controller writes it."""
+    refused: tuple[int, ...] = ()
+    """Brokers for whose sake the controller refuses it: all of their log directories are cordoned."""
 
     @property
     def waits_for(self) -> tuple[int, ...]:
@@ -72,10 +74,20 @@ def courses_of(
     active = cluster.active | set(coming)
     least = {topic: cluster.min_isr(topic) for topic in {name.topic for name in targets}}
     for name, target in targets.items():
+        if refuses_cordoned(cluster) and (refused := tuple(each for each in target if is_cordoned(cluster, each))):
+            state = cluster.partition(name)
+            courses[name] = PartitionCourse(state, state, state, 0, refused)
+            continue
         election = Election.UNCLEAN if cluster.allows_unclean(name.topic) else Election.ONLINE
         on_its_way = _OnItsWay(cluster, active, cluster.partition(name), least[name.topic], election)
         courses[name] = on_its_way.to(target)
     return courses
+
+
+def is_cordoned(cluster: KraftCluster, broker: int) -> bool:
+    """Whether it is registered, and gets no new replicas."""
+    registered = cluster.brokers.get(broker)
+    return registered is not None and not registered.takes_replicas
 
 
 class _OnItsWay:
@@ -134,6 +146,12 @@ def figures_of(courses: Iterable[PartitionCourse]) -> CourseFigures:
 
 def notes_on_courses(courses: Courses, layout: ReplicaLayout) -> Iterator[str]:
     """What the reader of a plan has to know of them, the gravest first."""
+    if refused := {name: each.refused for name, each in courses.items() if each.refused}:
+        who = {broker for some in refused.values() for broker in some}
+        yield (
+            f"{_named(refused)}: Kafka refuses a reassignment that names {brokers(who)}, whose log directories are all "
+            "cordoned (INVALID_REPLICA_ASSIGNMENT)."
+        )
     if stuck := [name for name, each in courses.items() if each.is_stuck]:
         yield (
             f"{_named(stuck)}: this goes back on the reassignment under way, which this release then never completes "

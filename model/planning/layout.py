@@ -102,6 +102,8 @@ class ReplicaLayout:
     racks: Mapping[int, str | None]
     fenced: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     """Racks of brokers of KRaft that are registered and cannot be in an ISR: fenced, or about to stop."""
+    cordoned: frozenset[int] = frozenset()
+    """Brokers of KRaft that live and get no new replicas, as all of their log directories are cordoned (KIP-1066)."""
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -157,7 +159,17 @@ def layout_of(image: ClusterImage, sizes: Sizes | None = None) -> ReplicaLayout:
             **{broker.id: broker.rack for broker in _by_id(image.brokers) if broker.in_controlled_shutdown},
             **{broker.id: broker.rack for broker in _by_id(image.fenced)},
         },
+        cordoned=cordoned_brokers(image),
     )
+
+
+def cordoned_brokers(image: ClusterImage) -> frozenset[int]:
+    """Those of KRaft all of whose log directories are cordoned, as far as somebody told of them."""
+    metadata = image.metadata
+    if metadata is None or not metadata.cordoned:
+        return frozenset()
+    every = metadata.log_dirs
+    return frozenset(each for each, some in metadata.cordoned.items() if set(every.get(each, ("",))) <= set(some))
 
 
 def _by_id(known: Mapping[int, BrokerImage]) -> Iterator[BrokerImage]:

@@ -21,7 +21,7 @@ from model.cluster.texts import brokers, counted
 from model.cluster.topic_image import NOBODY, Flags, rows_of, widened
 from model.drills.voters import turnout_after, turnout_text
 from model.planning.kraft_course import Courses
-from model.planning.layout import Balance, PlacementCost, ReplicaLayout
+from model.planning.layout import Balance, PlacementCost, ReplicaLayout, cordoned_brokers
 from model.planning.optimum.measures import Judged
 from model.planning.request import PlanRequest, PlanTarget, Throttling, on_any
 
@@ -214,6 +214,10 @@ def applied(image: ClusterImage, plan: Plan) -> ClusterImage:
 
 def _records(image: ClusterImage, plan: Plan) -> Iterator[r.ClusterRecord]:
     staying = {share.broker: share.rack for share in plan.after.brokers}
+    leaving = {*plan.request.remove, *(old for old, _ in plan.request.replace)}
+    staying |= {
+        broker: image.brokers[broker].rack for broker in cordoned_brokers(image) & image.brokers.keys() - leaving
+    }
     for broker in sorted(image.brokers.keys() - staying.keys()):
         yield r.BrokerLost(broker=broker)
     gone = tuple(sorted(image.brokers.keys() - staying.keys()))
@@ -363,13 +367,14 @@ def _left_behind(before: ReplicaLayout, setting: PlanTarget, after: ReplicaLayou
 def _brokers_unknown(setting: PlanTarget, before: ReplicaLayout, after: ReplicaLayout) -> Iterator[str]:
     driven = on_any(before, setting.dead) & ~on_any(after, setting.dead)
     if driven.any():
-        how = "fenced" if setting.dead <= before.fenced.keys() else "dead"
+        how = _away(before, setting.dead)
         yield f"{_named(before, driven)} also on {brokers(setting.dead)}, {how}: leaves there, too, as it moves anyway."
     kept = after.replicas[np.isin(after.replicas, list(setting.dead))]
     for broker in sorted({int(one) for one in kept if one != NOBODY}):
         replicas = counted(int((kept == broker).sum()), "replica")
-        how = "fenced" if broker in before.fenced else "dead"
-        yield f"Broker {broker} is {how} and keeps {replicas}, for it may come back; remove it to move them."
+        how = _away(before, {broker})
+        why = "" if how == "cordoned" else ", for it may come back"
+        yield f"Broker {broker} is {how} and keeps {replicas}{why}; remove it to move them."
     rule = setting.rack_rule
     if rule is None or rule != setting.racks:
         silent = [broker for broker in setting.staying if setting.racks[broker] is None]
@@ -377,6 +382,12 @@ def _brokers_unknown(setting: PlanTarget, before: ReplicaLayout, after: ReplicaL
         verb, alone = ("names", "it counts") if one else ("name", "each counts")
         effect = "racks are not looked at" if rule is None else f"{alone} as a rack of its own"
         yield f"{brokers(silent).capitalize()} {verb} no rack: {effect}. Add it as ID:RACK to say which."
+
+
+def _away(layout: ReplicaLayout, some: Collection[int]) -> str:
+    """What brokers are that get nothing new."""
+    kinds = {"cordoned" if each in layout.cordoned else "fenced" if each in layout.fenced else "dead" for each in some}
+    return " or ".join(sorted(kinds))
 
 
 def _changed(before: ReplicaLayout, after: ReplicaLayout) -> Flags:

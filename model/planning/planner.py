@@ -298,11 +298,11 @@ def _check(layout: ReplicaLayout, setting: PlanTarget, moves: RequestedMoves, na
             raise PlanError(f"{name}: {'topic' if len(gone) == 1 else 'topics'} {listed(gone)}: not in this cluster")
         raise PlanError(f"{name}: {listed(strange)}: {_no_such(strange)}")
     named = {broker for replicas in moves.targets.values() for broker in replicas}
+    alive = layout.racks.keys() | layout.fenced.keys() | set(setting.staying)
     held = set(layout.replicas.ravel().tolist())
-    if unknown := named - set(setting.staying) - setting.leaving - held - layout.fenced.keys():
+    if unknown := named - setting.leaving - held - alive:
         raise PlanError(f"{name}: {brokers(unknown)}: not in this cluster; add those that are to come")
     current = {partition: set(layout.replicas[known[partition]].tolist()) for partition in moves.targets}
-    alive = layout.racks.keys() | layout.fenced.keys() | set(setting.staying)
     for partition, replicas in moves.targets.items():
         if dead := set(replicas) - current[partition] - alive:
             raise PlanError(f"{name}: {partition} is to go to {brokers(dead)}, which is not alive: Kafka refuses that")

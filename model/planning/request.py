@@ -87,7 +87,8 @@ class PlanTarget(msgspec.Struct, frozen=True):
     coming: tuple[int, ...]
     """Of those that stay, the ones that are not alive yet."""
     dead: frozenset[int]
-    """Brokers that hold replicas, are not alive, and are not asked to leave: what they have stays theirs."""
+    """Brokers that hold replicas, are not alive or are cordoned, and are not asked to leave: what they have stays
+    theirs."""
     racks: Racks
     factor: Ints
     fixed: Flags
@@ -104,10 +105,10 @@ def setting_of(layout: ReplicaLayout, request: PlanRequest) -> PlanTarget:
     leaving = frozenset((*request.remove, *(old for old, _ in request.replace)))
     racks = _racks(layout, request)
     _check_brokers(layout, request, holders, leaving)
-    staying = tuple(sorted(racks.keys() - leaving))
+    staying = tuple(sorted(racks.keys() - leaving - layout.cordoned))
     if not staying:
         raise PlanError("no broker would stay: name one to add")
-    dead = frozenset(holders - racks.keys() - leaving)
+    dead = frozenset(holders - set(staying) - leaving)
     chosen = _chosen(layout, request)
     factor = _factor(layout, request, chosen)
     setting = PlanTarget(
@@ -148,6 +149,8 @@ def _check_brokers(layout: ReplicaLayout, request: PlanRequest, holders: set[int
         there = listed(sorted(known), 20)
         raise PlanError(f"{brokers(unknown)}: neither alive nor holding a replica; there are {there}")
     arriving = [new.id for new in request.add] + [new for _, new in request.replace]
+    if cordoned := layout.cordoned.intersection(arriving):
+        raise PlanError(f"{brokers(cordoned)}: all log directories are cordoned; uncordon one first")
     if both := leaving & set(arriving):
         raise PlanError(f"{brokers(both)} cannot both leave and come")
     olds, news = [old for old, _ in request.replace], [new for _, new in request.replace]

@@ -130,6 +130,7 @@ def _brokers(image: ClusterImage, parts: Parts) -> TreeNode | None:
 
 
 def _registration(image: ClusterImage, broker: BrokerImage) -> Mapping[str, object]:
+    metadata = image.metadata or _NOTHING
     return {
         "id": broker.id,
         "endpoints": broker.endpoints,
@@ -137,7 +138,8 @@ def _registration(image: ClusterImage, broker: BrokerImage) -> Mapping[str, obje
         "brokerEpoch": broker.epoch,
         "fenced": broker.id in image.fenced,
         "inControlledShutdown": bool(broker.in_controlled_shutdown),
-        "logDirs": (image.metadata or _NOTHING).log_dirs.get(broker.id, ()),
+        "logDirs": metadata.log_dirs.get(broker.id, ()),
+        **({"cordonedLogDirs": metadata.cordoned[broker.id]} if broker.id in metadata.cordoned else {}),
     }
 
 

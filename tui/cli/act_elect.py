@@ -1,4 +1,4 @@
-"""`kdrill act SOURCE elect-preferred` and `elect-unclean`: of which partitions, in the words of `kafka-leader-election.sh`."""
+"""`kdrill act SOURCE elect-preferred` and `elect-unclean`: which partitions, in words of `kafka-leader-election.sh`."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -103,6 +103,14 @@ def test_c5_and_c6_they_come_back() -> None:
     assert told(after(down, BrokerCaughtUp(1)), BrokerCaughtUp(2)) == [fenced(2, False)]
 
 
+def test_c7_an_only_replica_leads_again() -> None:
+    single = after(KraftCluster(image_of({0: (3,)}, "1"), levels=LEVELS), BrokerSilent(3))
+    assert told(single, BrokerCaughtUp(3)) == [fenced(3, False), (0, {"leader": 3})]
+    kept = after(KraftCluster(image_of({0: (3,)}, "1"), levels=ELR), BrokerSilent(3))
+    led = {"leader": 3, "isr": (3,), "elr": (), "last_known_elr": ()}
+    assert told(kept, BrokerCaughtUp(3)) == [fenced(3, False), (0, led)]
+
+
 def test_c8_and_c14_controlled_shutdowns() -> None:
     assert told(state_s(LEVELS), ShutdownWanted(1)) == [
         BrokerChanged(1, in_controlled_shutdown=True),

@@ -267,3 +267,61 @@ def test_directories_that_fail_are_told_by_heartbeats() -> None:
     assert records == [(0, {"l": 2, "I": [2]}), BrokerChanged(1, directories=("b",))]
     assert it.cluster.partition(TopicPartition("foo", 0)).leader == 2
     assert next_pace(it.cluster, it.memory, Heartbeat(1, 100, 9)) is BrokerControlState.UNFENCED
+
+
+def test_j4_any_change_of_a_registration_holds_controlled_shutdowns_back() -> None:
+    it = controller()
+    for broker in (2, 3):
+        it.hears(broker, 5_005)
+    it.hears(1, 5_005, wants_shutdown=True)
+    it.memory = it.memory.after(BrokerChanged(3, directories=("d",)))
+    assert it.memory.offsets == {1: -1, 2: 5_005, 3: -1}
+    assert it.hears(1, wants_shutdown=True)[0] == []
+    it.hears(3, 5_005)
+    assert it.hears(1, wants_shutdown=True)[0] == [fenced(1)]
+
+
+def fenced_at(levels: Levels, last_ms: float, first_pass_ms: float) -> float:
+    """When a broker is fenced that was heard last then; where passes come one after the other, from that one on."""
+    it, now_ms = controller(levels), first_pass_ms
+    it.hears(1, now_ms=last_ms)
+    while (passed := look(it.cluster, it.memory, now_ms)).fenced is None:
+        it.memory = passed.memory
+        assert passed.again_ms is not None
+        now_ms = passed.again_ms
+    return now_ms
+
+
+@pytest.mark.parametrize(("levels", "latest_ms"), [(Levels((3, 9), 21), 9_001), (Levels((4, 0), 25), 10_125)])
+def test_j8_how_long_after_its_death_a_broker_is_fenced(levels: Levels, latest_ms: float) -> None:
+    """It died at 0, and was heard at most one interval of heartbeats before."""
+    times = [
+        fenced_at(levels, last_ms, first_pass_ms)
+        for last_ms in range(-2_000, 1, 250)
+        for first_pass_ms in range(0, 1_125, 125)
+    ]
+    assert min(times) > 7_000 and max(times) <= latest_ms
+    assert max(times) > latest_ms - 150
+
+
+# L. Order in one event
+
+
+def test_a_heartbeat_changes_the_state_then_what_fails_then_what_is_cordoned() -> None:
+    it = Controller(made(Levels((4, 3), 30), {"foo": [part(1, 2, D=["a", "x"])]}, active(1, 2)))
+    it.cluster = it.cluster.after([BrokerRegistered(1, 100, directories=("a", "b"))])
+    records, _ = it.hears(1, 4_000, failed_directories=("a",), cordoned_directories=("b",))
+    assert records == [
+        fenced(1, False), (0, {"l": 2, "I": [2]}), BrokerChanged(1, directories=("b",)),
+        BrokerChanged(1, cordoned=("b",)),
+    ]  # fmt: skip
+    assert it.hears(1, 4_000, cordoned_directories=("b",))[0] == []
+    assert it.hears(1, 4_000)[0] == []  # nothing is said: they stay as they are
+    assert it.hears(1, 4_000, cordoned_directories=())[0] == [BrokerChanged(1, cordoned=())]
+    assert it.hears(2, cordoned_directories=())[0] == [BrokerChanged(2, cordoned=())]  # it had not said yet
+    assert it.hears(2, cordoned_directories=())[0] == []
+
+
+def test_before_4_3_nothing_is_cordoned() -> None:
+    it = controller(Levels((4, 3), 29))
+    assert it.hears(1, cordoned_directories=("d",))[0] == []

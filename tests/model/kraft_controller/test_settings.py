@@ -16,7 +16,7 @@ from model.kraft_controller.cluster import (
 )
 from model.kraft_controller.decide import BrokerCaughtUp, BrokerSilent, KraftEvent, decide
 from model.kraft_controller.partition_change import ELR_FEATURE, Levels
-from model.kraft_controller.settings import Setting, Upgrade, alter_configs, update_feature
+from model.kraft_controller.settings import Setting, Upgrade, alter_configs, level_error, update_feature
 from tests.model.kraft_controller.clusters import RELEASES_OF_4, active, after, made, part
 
 MIN = "min.insync.replicas"
@@ -101,3 +101,16 @@ def test_i9_no_way_back_once_records_changed(levels: Levels) -> None:
     )
     for level, way in ((23, Upgrade.UPGRADE), (22, safe), (22, unsafe)):
         assert update_feature(found, METADATA_VERSION, level, way, 1).error is ErrorCode.invalid_update_version
+
+
+def test_i9_every_node_has_to_know_a_level_fenced_or_not() -> None:
+    """A voter that has not registered says nothing of what it knows, and so knows level 0 alone."""
+    knows = {METADATA_VERSION: (7, 33)}
+    for supported, error in (
+        ({1: knows, 2: knows}, ErrorCode.none),
+        ({1: knows, 2: {METADATA_VERSION: (7, 27)}}, ErrorCode.invalid_update_version),
+        ({1: knows, 2: {}}, ErrorCode.invalid_update_version),
+    ):
+        assert level_error(supported, METADATA_VERSION, 30) is error
+    assert level_error({1: {}}, ELR_FEATURE, 0) is ErrorCode.none
+    assert level_error({1: {ELR_FEATURE: (0, 0)}}, ELR_FEATURE, 1) is ErrorCode.invalid_update_version

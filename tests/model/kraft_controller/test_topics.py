@@ -24,10 +24,15 @@ from model.kraft_controller.cluster import (
     TopicCreated,
     TopicRemoved,
 )
-from model.kraft_controller.decide import BrokerSilent
+from model.kraft_controller.decide import BrokerRegisters, BrokerSilent, decide
 from model.kraft_controller.partition_change import UNASSIGNED, Levels
 from model.kraft_controller.placement import PlacementError, StripedPlacer, Usable
-from model.kraft_controller.requests import ControllerResult
+from model.kraft_controller.requests import (
+    AlterPartitionReassignments,
+    ControllerResult,
+    Reassignment,
+    alter_reassignments,
+)
 from model.kraft_controller.topics import (
     MOST_PARTITIONS,
     MorePartitions,
@@ -239,3 +244,46 @@ def test_whatever_is_drawn_replicas_are_different_and_an_unfenced_one_leads(
     placer = StripedPlacer(brokers, lambda bound: data.draw(st.integers(0, bound - 1)))
     for replicas in placer.place(12, count):
         assert len(set(replicas)) == count and replicas[0] in unfenced
+
+
+# Cordoned log directories (KIP-1066)
+
+
+def cordoned(release: tuple[int, int]) -> KraftCluster:
+    """Broker 1 has nothing else, broker 2 another one, and broker 3 tells of none."""
+    brokers = [
+        BrokerRegistered(1, 100, fenced=False, directories=("a",), cordoned=("a",)),
+        BrokerRegistered(2, 200, fenced=False, directories=("b", "c"), cordoned=("b",)),
+        BrokerRegistered(3, 300, fenced=False),
+    ]
+    return made(Levels(release, 30), {"foo": [part(1, 2)]}, brokers)
+
+
+@pytest.mark.parametrize("release", RELEASES_OF_4)
+def test_placement_keeps_away_from_brokers_that_are_cordoned_and_from_4_4_on_nobody_may_name_them(
+    release: tuple[int, int],
+) -> None:
+    found = cordoned(release)
+    placed = create_topics(found, (NewTopic("t", 2, 2),), first)
+    replicas = [each.registration.replicas for each in placed.records if isinstance(each, PartitionCreated)]
+    assert replicas == ([(2, 3), (3, 2)] if release >= (4, 3) else [(1, 2), (2, 3)])
+    every = ["none"] if release < (4, 3) else ["invalid_replication_factor"]
+    assert errors(found, NewTopic("t", 1, 3)) == every
+    named = "none" if release < (4, 4) else "invalid_replica_assignment"
+    assert errors(found, NewTopic("t", assignments=assigned([3, 1]))) == [named]
+    more = create_partitions(found, (MorePartitions("foo", 2, ((3, 1),)),), first)
+    assert more.errors[0].name == named
+    # A reassignment that leaves it where it is names it, too.
+    for target, error in (((1, 3), named), ((3, 2), "none")):
+        wanted = AlterPartitionReassignments((Reassignment(TopicPartition("foo", 0), target),))
+        assert alter_reassignments(found, wanted).errors[0].name == error
+
+
+def test_a_registration_tells_what_is_cordoned_and_a_change_of_it_too() -> None:
+    found = cordoned((4, 4))
+    anew = decide(found, BrokerRegisters(1, 9, clean=True, directories=("a", "z"), cordoned=("z",))).records[-1]
+    assert anew == BrokerRegistered(1, 9, directories=("a", "z"), cordoned=("z",))
+    again = decide(found, BrokerRegisters(1, 9, clean=True, again=True)).records[-1]
+    assert isinstance(again, BrokerRegistered) and again.cordoned == ("a",)
+    changed = found.after([BrokerChanged(1, cordoned=())])
+    assert changed.brokers[1].takes_replicas and not found.brokers[1].takes_replicas

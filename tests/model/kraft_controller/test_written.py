@@ -67,7 +67,9 @@ def decided(kind: str, fields: dict[str, Any], topics: dict[str, str]) -> Metada
         case "BrokerRegistrationChangeRecord":
             fenced, leaving = fields.get("fenced", 0), fields.get("inControlledShutdown", 0) > 0
             directories = brokers(fields, "logDirs") or None
-            return BrokerChanged(fields["brokerId"], fenced > 0 if fenced else None, leaving or None, directories)
+            cordoned = brokers(fields, "cordonedLogDirs")
+            is_fenced = fenced > 0 if fenced else None
+            return BrokerChanged(fields["brokerId"], is_fenced, leaving or None, directories, cordoned)
         case "UnregisterBrokerRecord":
             return BrokerUnregistered(fields["brokerId"])
         case "ConfigRecord":
@@ -100,7 +102,7 @@ def test_records_of_real_controllers(name: str) -> None:
             epochs[fields["brokerId"]] = fields["brokerEpoch"]
             assert version == registration_version(LEVELS[name])
         record = decided(kind, fields, topics)
-        if record is not None and fields.get("resourceType", 2) in ENTITIES and "cordonedLogDirs" not in fields:
+        if record is not None and fields.get("resourceType", 2) in ENTITIES:
             assert framed(record, LEVELS[name], topics, epochs) == value, (kind, fields)
             count += 1
     assert count > 10

@@ -301,3 +301,25 @@ def test_a_broker_is_fenced_shuts_down_and_registers_again() -> None:
     assert [*cluster.take(written("FenceBroker", id=1, epoch=0)).fenced] == [1]
     gone = cluster.take(written("UnregisterBroker", **change))
     assert (gone.brokers, gone.fenced) == ({}, {})
+
+
+def test_log_directories_that_are_cordoned_are_known_until_they_are_not_any_more() -> None:
+    cluster, a, b = Cluster(), topic_id(8), topic_id(9)
+
+    def changed(cordoned: list[str]) -> bytes:
+        return written("BrokerRegistrationChange", brokerId=1, brokerEpoch=5, cordonedLogDirs=cordoned)
+
+    def known() -> object:
+        assert cluster.image.metadata is not None
+        kept = image_of(document_of(cluster.image)).metadata
+        assert kept == cluster.image.metadata
+        return cluster.image.metadata.cordoned
+
+    cluster.take(written("RegisterBroker", brokerId=1, brokerEpoch=5, logDirs=[a, b], cordonedLogDirs=[b]))
+    assert known() == {1: (b,)}
+    cluster.take(changed([a, b]))
+    assert known() == {1: (a, b)}
+    cluster.take(written("BrokerRegistrationChange", brokerId=1, brokerEpoch=5, fenced=-1))
+    assert known() == {1: (a, b)}
+    cluster.take(changed([]))
+    assert known() == {}

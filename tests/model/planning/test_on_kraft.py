@@ -187,3 +187,38 @@ def test_with_zookeeper_nothing_of_that_is_said() -> None:
     made = scored(image, 4, 2, 3)
     assert (made.courses, made.rules, "controller" in document_of(made, {})) == ({}, "", False)
     assert any(note.startswith("Leaders move with the next preferred leader election") for note in made.notes)
+
+
+def cordoned(release: tuple[int, int] = (4, 4)) -> ClusterImage:
+    """All that broker 3 has is cordoned, and one of broker 2's two directories."""
+    features = {"metadata.version": LEVEL_OF[release]}
+    dirs = {1: ("a",), 2: ("b", "c"), 3: ("d",), 4: ("e",)}
+    metadata = KraftMetadata(features, log_dirs=dirs, cordoned={2: ("b",), 3: ("d",)})
+    replicas = {0: (1, 2), 1: (1, 2), 2: (2, 1), 3: (3, 1), 4: (2, 1), 5: (1, 2)}
+    return kraft(replicas, r.MetadataDescribed(metadata=metadata), live=(1, 2, 3, 4), release=release)
+
+
+def test_nothing_new_goes_to_a_broker_that_is_cordoned_and_it_is_alive_all_the_same() -> None:
+    image = cordoned()
+    made = plan(image, PlanRequest(reach="balance"))
+    assert not any(3 in change.after for change in made.changes)
+    assert any(4 in change.added for change in made.changes)
+    assert "Broker 3 is cordoned and keeps 1 replica; remove it to move them." in made.notes
+    after = applied(image, made)
+    assert (3 in after.brokers, state_in(after, TopicPartition("t", 3))) == (
+        True,
+        state_in(image, TopicPartition("t", 3)),
+    )
+    away = plan(image, PlanRequest(remove=(3,), reach="forced"))
+    assert [change.partition for change in away.changes] == [3]
+    assert 3 not in applied(image, away).brokers
+    with pytest.raises(PlanError, match="broker 3: all log directories are cordoned; uncordon one first"):
+        plan(image, PlanRequest(add=(NewBroker(3),)))
+
+
+def test_from_4_4_on_a_reassignment_that_names_it_is_refused() -> None:
+    made = scored(cordoned(), 1, 3)
+    assert (made.courses[T0].refused, made.courses[T0].records) == ((3,), 0)
+    assert any("(t-0): Kafka refuses a reassignment that names broker 3" in note for note in made.notes)
+    assert scored(cordoned(), 1, 4).courses[T0].refused == ()
+    assert scored(cordoned((4, 1)), 1, 3).courses[T0].refused == ()
