@@ -67,11 +67,16 @@ async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callabl
         sandbox=sandbox,
         spark_master=opening.spark_master,
         is_served=opening.is_served,
-        acting=msgspec.structs.replace(opening, bootstrap="") if sandbox else opening,
+        acting=acting_in_sandbox(opening) if sandbox else opening,
     )
     service.open()
     ends.push_async_callback(service.close)
     return service
+
+
+def acting_in_sandbox(opening: Opening) -> Opening:
+    """The way in which a sandbox is acted on: its ZooKeeper, to be looked at; in KRaft mode brokers alone take it."""
+    return opening if opening.sandbox.is_kraft else msgspec.structs.replace(opening, bootstrap="")
 
 
 async def _tell(opened: "asyncio.Task[DataService]", owner: ParentProcess) -> None:

@@ -244,3 +244,14 @@ def test_where_nobody_of_before_is_in_sync_it_cannot_be_taken_back() -> None:
     basis = kraft(*led(3, (3,), replicas=(3, 4, 1, 2)), moving)
     with pytest.raises(ActionRefused, match=r"brokers 1, 2 must come back first \(INVALID_REPLICA_ASSIGNMENT\)"):
         cancel_reassignments(basis, [T0])
+
+
+def test_brokers_that_are_cordoned_are_named_as_the_reason() -> None:
+    metadata = KraftMetadata({"metadata.version": 33}, log_dirs={3: ("d",)}, cordoned={3: ("d",)})
+    basis = kraft(r.MetadataDescribed(metadata=metadata), *topic((1, 2), (1, 2), 1))
+    with pytest.raises(ActionRefused, match=r"broker 3: all log directories are cordoned .INVALID_REPLICA_ASSIGNMENT"):
+        create_topic(basis, NewTopic(name="n", assignment={0: (1, 3)}), first)
+    with pytest.raises(ActionRefused, match="all log directories are cordoned"):
+        grow_topic(basis, "t", 2, [(1, 3)])
+    placed = create_topic(basis, NewTopic(name="n", partitions=2, replication_factor=2), first)
+    assert [change.rpartition(" ")[2] for change in placed.changes if change.startswith("n-")] == ["1,2", "2,1"]

@@ -89,3 +89,31 @@ def test_without_a_majority_nobody_is_fenced() -> None:
     image = msgspec.structs.replace(kraft(), quorum=quorum)
     assert not rows_of(of_brokers([4, 5]), BrokerFenced, image)
     assert run(image, of_brokers([4, 5])).hurts
+
+
+def test_quotas_users_and_cordoned_directories_change_no_election() -> None:
+    plain = kraft()
+    settings = {
+        "clients/<default>": {"consumer_byte_rate": "9"},
+        "users/alice": {"SCRAM-SHA-256": "hidden", "controller_mutation_rate": "1"},
+        "ips/10.0.0.1": {"connection_creation_rate": "1"},
+        "client-metrics/all": {"interval.ms": "1000"},
+        "groups/g": {"share.session.timeout.ms": "45000"},
+    }
+    metadata = KraftMetadata(log_dirs={2: ("a",), 3: ("b",)}, cordoned={2: ("a",)})
+    more = msgspec.structs.replace(plain, configs={**plain.configs, **settings}, metadata=metadata)
+    for scenario in (of_brokers([1]), of_acts([Act(Deed.STOP, (1,)), Act(Deed.START, (1,))])):
+        drill = run(more, scenario)
+        assert partitions(drill.after) == partitions(run(plain, scenario).after)
+        assert {name: drill.after.configs[name] for name in settings} == settings
+        assert drill.after.metadata == metadata
+
+
+def test_who_is_cordoned_leads_and_comes_back_all_the_same() -> None:
+    """New replicas keep away from it; those that it has are as any others."""
+    metadata = KraftMetadata(log_dirs={2: ("a",)}, cordoned={2: ("a",)})
+    image = msgspec.structs.replace(kraft(), metadata=metadata)
+    died = run(image, of_brokers([1]))
+    assert partitions(died.after)["t1", 0][0] == 2
+    back = run(image, of_acts([Act(Deed.KILL, (2,)), Act(Deed.START, (2,))]))
+    assert 2 in partitions(back.after)["t1", 0][3] and 2 in partitions(back.after)["t2", 0][3]
