@@ -18,7 +18,6 @@ from model.cluster.texts import brokers, counted
 from model.kraft_controller.cluster import KraftCluster
 from model.kraft_controller.partition_change import Election, Registration, RequestedChange, applied, change_of
 from model.kraft_controller.requests import begun, refuses_cordoned
-from model.planning.layout import ReplicaLayout
 
 
 class PartitionCourse(msgspec.Struct, frozen=True, gc=False):
@@ -64,6 +63,14 @@ class PartitionCourse(msgspec.Struct, frozen=True, gc=False):
 
 
 Courses = Mapping[TopicPartition, PartitionCourse]
+
+
+def state_after(courses: Courses, name: TopicPartition, staying: Collection[int]) -> PartitionState | None:
+    """As KRaft's rules have it; None where none are known, or where it is not complete as long as somebody is away."""
+    course = courses.get(name)
+    if course is None or course.moved.is_reassigned or not set(course.after.isr) <= set(staying):
+        return None
+    return course.state(name.partition)
 
 
 def courses_of(
@@ -144,8 +151,8 @@ def figures_of(courses: Iterable[PartitionCourse]) -> CourseFigures:
     )
 
 
-def notes_on_courses(courses: Courses, layout: ReplicaLayout) -> Iterator[str]:
-    """What the reader of a plan has to know of them, the gravest first."""
+def notes_on_courses(courses: Courses, fenced: Collection[int]) -> Iterator[str]:
+    """What the reader of a plan has to know of them, the gravest first. `fenced`: brokers that may come back."""
     if refused := {name: each.refused for name, each in courses.items() if each.refused}:
         who = {broker for some in refused.values() for broker in some}
         yield (
@@ -157,7 +164,7 @@ def notes_on_courses(courses: Courses, layout: ReplicaLayout) -> Iterator[str]:
             f"{_named(stuck)}: this goes back on the reassignment under way, which this release then never completes "
             "by itself: cancel that first."
         )
-    yield from _notes_on_waiting(courses, layout)
+    yield from _notes_on_waiting(courses, fenced)
     figures = figures_of(courses.values())
     if figures.moved_by_reassignment or figures.moved_by_election:
         yield (
@@ -167,9 +174,9 @@ def notes_on_courses(courses: Courses, layout: ReplicaLayout) -> Iterator[str]:
         )
 
 
-def _notes_on_waiting(courses: Courses, layout: ReplicaLayout) -> Iterator[str]:
+def _notes_on_waiting(courses: Courses, registered: Collection[int]) -> Iterator[str]:
     waiting = {name: each for name, each in courses.items() if each.waits_for and not each.is_stuck}
-    if fenced := {broker for each in waiting.values() for broker in each.waits_for} & layout.fenced.keys():
+    if fenced := {broker for each in waiting.values() for broker in each.waits_for}.intersection(registered):
         whose = [name for name, each in waiting.items() if fenced.intersection(each.waits_for)]
         be, back = ("is", "it is") if len(fenced) == 1 else ("are", "they are")
         wait = "waits" if len(whose) == 1 else "wait"

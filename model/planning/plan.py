@@ -20,7 +20,7 @@ from model.cluster.ids import NO_LEADER, KafkaGeneration, TopicPartition
 from model.cluster.texts import brokers, counted
 from model.cluster.topic_image import NOBODY, Flags, rows_of, widened
 from model.drills.voters import turnout_after, turnout_text
-from model.planning.kraft_course import Courses
+from model.planning.kraft_course import Courses, state_after
 from model.planning.layout import Balance, PlacementCost, ReplicaLayout, cordoned_brokers
 from model.planning.optimum.measures import Judged
 from model.planning.request import PlanRequest, PlanTarget, Throttling, on_any
@@ -242,16 +242,8 @@ def _topic_records(
     assigned |= {change.partition: change.after for change in changes}
     adding, removing = known.adding, known.removing
     yield r.TopicAssigned(topic=topic, replicas=assigned, topic_id=known.topic_id, adding=adding, removing=removing)
-    states = (_course_state(plan, change, staying) or _state(image, change, staying) for change in changes)
+    states = (state_after(plan.courses, change.name, staying) or _state(image, change, staying) for change in changes)
     yield r.PartitionStatesWritten(topic=topic, states=tuple(states))
-
-
-def _course_state(plan: Plan, change: ReplicaChange, staying: Collection[int]) -> r.PartitionState | None:
-    """As KRaft's rules have it; None where none are known, or where it is not complete as long as somebody is away."""
-    course = plan.courses.get(change.name)
-    if course is None or course.moved.is_reassigned or not set(course.after.isr) <= set(staying):
-        return None
-    return course.state(change.partition)
 
 
 def _state(image: ClusterImage, change: ReplicaChange, staying: dict[int, str | None]) -> r.PartitionState:

@@ -81,7 +81,11 @@ def _notes(
     image: ClusterImage, layout: ReplicaLayout, setting: PlanTarget, later: ReplicaLayout, courses: Courses
 ) -> tuple[str, ...]:
     first = notes_on_voters(image, setting.leaving)
-    return *first, *notes_on(layout, setting, later, is_kraft=is_kraft(image)), *notes_on_courses(courses, layout)
+    return (
+        *first,
+        *notes_on(layout, setting, later, is_kraft=is_kraft(image)),
+        *notes_on_courses(courses, layout.fenced),
+    )
 
 
 def _rules(image: ClusterImage) -> str:

@@ -244,7 +244,8 @@ class Acted:
         """Under a throttle, then with a preferred election: to the epoch what the plan's forecast says."""
         told = json.loads(self._kdrill("plan", self.source, "--score", str(plan), "--json"))["partitions"]
         assert all(each["waits_for"] == [] for each in told)
-        self.does("act", "reassign", str(plan), "--throttle", "50MB")
+        said = self.does("act", "reassign", str(plan), "--throttle", "50MB")
+        assert "! Leaders move: 1 with the reassignment itself, where the old one goes; 1 with" in said
         assert [self.state("acted", each["partition"]).leader for each in told] == [each["leader"][1] for each in told]
         said = self.does("act", "elect-preferred", "--topic", "acted")
         assert "acted-1: leader 1 → 3, leader epoch" in said and "acted-0" not in said.partition("in this order")[0]

@@ -52,6 +52,7 @@ ARGUMENTS = {
     "act": (
         "elect-preferred",
         "elect-preferred --topic orders",
+        "elect-unclean --topic orders",
         "reset-offsets --group reports --all-topics --to-earliest",
         "delete-group --group reports",
         "remove-delete-marker --topic orders",

@@ -19,6 +19,7 @@ from tui.engine.questions import (
     DeleteGroup,
     DeleteTopics,
     ElectPreferred,
+    ElectUnclean,
     RemoveDeleteMarker,
     Request,
     ResetOffsets,
@@ -46,6 +47,7 @@ HERE = {"topic": "a.b", "group": "reports"}
         ),
         ("act elect-preferred", ElectPreferred()),
         ("act elect-preferred --topic orders --partition 3", ElectPreferred("orders", (3,))),
+        ("act elect-unclean --topic orders --partition 3", ElectUnclean("orders", (3,))),
         ("act delete-group", DeleteGroup("reports")),
         (
             "act reset-offsets --group g --topic t:0,1 --shift-by -5",

@@ -21,6 +21,7 @@ from model.cluster.texts import counted, listed, replicas
 from model.hosts.acting.carrying_out import UnansweredError, UnwrittenError, WriteOutcome
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.planning.documents import batching_in
+from model.planning.kraft_course import notes_on_courses
 from model.planning.plan import applied
 from model.planning.planner import read_moves, score
 from model.planning.request import Batching, PlanError, PlanRequest
@@ -48,9 +49,9 @@ def way_to(opening: Opening, act: ActOptions) -> Iterator[Way]:
         raise click.ClickException(str(error)) from None
 
 
-def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "") -> None:
+def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "", notes: tuple[str, ...] = ()) -> None:
     """Shows what a run would do, asks, and carries it on. Exits as `act.perform`; raises what `way_to` catches."""
-    state, proposal = proposed(state, way, drilled)
+    state, proposal = proposed(state, way, drilled, notes)
     if not proposal.steps and state.wish != "cancel":
         tell(f"{proposal.title}: there is nothing to do")
     else:
@@ -141,8 +142,8 @@ def reassign(
     wish = _Wish(file, resume, throttle, Batching(**given) if given else None)
     with way_to(opening, act) as way:
         last = way.last_run()
-        state, drilled = (_resumed(last, wish), "") if resume else _begun(last, way, wish)
-        follow(state, way, act, drilled)
+        state, drilled, notes = (_resumed(last, wish), "", ()) if resume else _begun(last, way, wish)
+        follow(state, way, act, drilled, notes)
 
 
 def _resumed(last: RunState | None, wish: _Wish) -> RunState:
@@ -152,7 +153,8 @@ def _resumed(last: RunState | None, wish: _Wish) -> RunState:
     return state if wish.throttle is None else decide(state, OperatorDecided("throttle", wish.throttle)).state
 
 
-def _begun(last: RunState | None, way: Way, wish: _Wish) -> tuple[RunState, str]:
+def _begun(last: RunState | None, way: Way, wish: _Wish) -> tuple[RunState, str, tuple[str, ...]]:
+    """The run, what drills say of it, and on KRaft what its controller makes of it."""
     if last is not None and last.phase != "ended":
         told = _NOT_ENDED.format(plan=last.run.plan, batch=last.batch + 1, batches=len(last.run.ends))
         raise click.UsageError(told + _WAYS_OUT)
@@ -167,7 +169,8 @@ def _begun(last: RunState | None, way: Way, wish: _Wish) -> tuple[RunState, str]
         raise click.UsageError(f"{wish.file}: everything is already as it says")
     begun_ms = time.time_ns() // 1_000_000
     run = run_of(plan, way.image, route=way.route, rate=wish.throttle, begun_ms=begun_ms)
-    return started(run), drills_said(way.image, applied(way.image, plan))
+    notes = tuple(notes_on_courses(plan.courses, way.image.fenced))
+    return started(run), drills_said(way.image, applied(way.image, plan)), notes
 
 
 Targets = Mapping[TopicPartition, tuple[int, ...]]

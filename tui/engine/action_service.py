@@ -18,6 +18,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.carrying_out import UnansweredError, UnwrittenError, carry_out
 from model.hosts.zookeeper.protocol import ZooKeeperError
+from model.planning.kraft_course import notes_on_courses
 from model.planning.plan import Plan, applied
 from tui.engine.jobs import Job, Jobs
 from tui.engine.messages import Opening, TextAnswer
@@ -145,7 +146,8 @@ class ActionService:
             return f"{word!r} is no throttle: write it as 50MB, or pause, go, cancel, rollback"
         begun_ms = time.time_ns() // 1_000_000
         state = started(run_of(plan, way.image, route=way.route, rate=rate or None, begun_ms=begun_ms))
-        state, proposal = proposed(state, way, drills_said(way.image, applied(way.image, plan)))
+        notes = notes_on_courses(plan.courses, way.image.fenced)
+        state, proposal = proposed(state, way, drills_said(way.image, applied(way.image, plan)), notes)
         return Pending(proposal, state)
 
     def _carry_out(self, proposal: Proposal) -> str:

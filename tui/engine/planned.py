@@ -62,7 +62,9 @@ def kept_plan(look: AnalysisAnswer) -> Plan | None:
     for batch in kept:
         first = batches[-1].end if batches else 0
         batches.append(msgspec.structs.replace(batch, first=first, end=first + batch.end - batch.first))
-    return msgspec.structs.replace(plan, changes=kept_changes(look), batches=tuple(batches))
+    changes = kept_changes(look)
+    courses = {change.name: plan.courses[change.name] for change in changes if change.name in plan.courses}
+    return msgspec.structs.replace(plan, changes=changes, batches=tuple(batches), courses=courses)
 
 
 def kept_changes(look: AnalysisAnswer) -> tuple[ReplicaChange, ...]:

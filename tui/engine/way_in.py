@@ -159,8 +159,8 @@ def run_of(plan: Plan, image: ClusterImage, *, route: Route, rate: int | None, b
     )
 
 
-def proposed(state: RunState, way: Way, drilled: str = "") -> tuple[RunState, Proposal]:
-    """The run as it is to be gone on with, and what it is going to do.
+def proposed(state: RunState, way: Way, drilled: str = "", notes: Iterable[str] = ()) -> tuple[RunState, Proposal]:
+    """The run as it is to be gone on with, and what it is going to do; `notes` are warned of first.
 
     Raises ActionRefused where it cannot begin, ZooKeeperUnavailable and UnansweredError.
     """
@@ -170,7 +170,8 @@ def proposed(state: RunState, way: Way, drilled: str = "") -> tuple[RunState, Pr
     many, batches = counted(len(state.run.moves), "partition"), counted(len(state.run.ends), "batch", "batches")
     deed = "stop the reassignment of" if state.wish == "cancel" else "roll back" if state.is_back else "reassign"
     proposal = proposal_of(state, observed, route.steps_of, f"{deed} {many} in {batches}: {state.run.plan}")
-    return state, msgspec.structs.replace(proposal, changes=(*filter(None, [drilled]), *proposal.changes))
+    changes, warnings = (*filter(None, [drilled]), *proposal.changes), (*notes, *proposal.warnings)
+    return state, msgspec.structs.replace(proposal, changes=changes, warnings=warnings)
 
 
 def carried_out(

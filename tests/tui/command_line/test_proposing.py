@@ -126,6 +126,8 @@ def test_what_is_allowed_is_written_and_nothing_else(run: Run, znodes: Any, tmp_
     [
         (("act", "elect-preferred", "--topic", "none"), "topic 'none' does not exist"),
         (("act", "elect-preferred", "--partition", "0"), "--partition needs --topic"),
+        (("act", "elect-unclean", "--partition", "0"), "--partition needs --topic"),
+        (("act", "elect-unclean", "--topic", "orders"), "only brokers of 2.4 or later take an unclean election"),
         (("act", "delete-group", "--group", "none"), "group 'none' does not exist"),
         (("act", "remove-delete-marker", "--topic", "orders"), "not marked for deletion"),
         (("act", "remove-delete-marker", "--topic", "a/b"), "Topic name is invalid"),
