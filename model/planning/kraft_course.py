@@ -8,6 +8,7 @@ Sources: `ReplicationControlManager` (`alterPartitionReassignments`, `electLeade
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
 
 import msgspec
 
@@ -18,6 +19,8 @@ from model.cluster.texts import brokers, counted
 from model.kraft_controller.cluster import KraftCluster
 from model.kraft_controller.partition_change import Election, Registration, RequestedChange, applied, change_of
 from model.kraft_controller.requests import begun, refuses_cordoned
+
+UNKNOWN_EPOCH: Final = -1_000_000
 
 
 class PartitionCourse(msgspec.Struct, frozen=True, gc=False):
@@ -81,12 +84,14 @@ def courses_of(
     active = cluster.active | set(coming)
     least = {topic: cluster.min_isr(topic) for topic in {name.topic for name in targets}}
     for name, target in targets.items():
+        state = cluster.partition(name)
+        if image.metadata is None:  # brokers do not tell partition epochs
+            state = msgspec.structs.replace(state, partition_epoch=UNKNOWN_EPOCH)
         if refuses_cordoned(cluster) and (refused := tuple(each for each in target if is_cordoned(cluster, each))):
-            state = cluster.partition(name)
             courses[name] = PartitionCourse(state, state, state, 0, refused)
             continue
         election = Election.UNCLEAN if cluster.allows_unclean(name.topic) else Election.ONLINE
-        on_its_way = _OnItsWay(cluster, active, cluster.partition(name), least[name.topic], election)
+        on_its_way = _OnItsWay(cluster, active, state, least[name.topic], election)
         courses[name] = on_its_way.to(target)
     return courses
 

@@ -165,6 +165,16 @@ def test_what_a_plan_leads_to_has_the_epochs_that_its_controller_writes() -> Non
     assert untouched is not None and (untouched.leader_epoch, untouched.version) == (5, 9)
 
 
+def test_where_brokers_do_not_tell_partition_epochs_they_are_unknown() -> None:
+    image = msgspec.structs.replace(kraft({0: (1, 2, 3)}), metadata=None)
+    made = scored(image, 4, 2, 3)
+    (row,) = document_of(made, {})["partitions"]
+    assert (row["partition_epoch"], row["leader_epoch"]) == (None, [5, 6])
+    assert made.rules.endswith(": assumed, as nobody tells the level")
+    after = state_in(applied(image, made), T0)
+    assert after is not None and (after.leader, after.version) == (4, 0)
+
+
 def test_command_and_document_say_what_is_written() -> None:
     made = scored(kraft({0: (1, 2, 3)}, elr=True), 4, 2, 3)
     said = " ".join(" ".join(lines(made, None)).split())
