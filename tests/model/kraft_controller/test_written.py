@@ -39,6 +39,17 @@ def brokers(fields: dict[str, Any], name: str) -> Any:
     return None if found is None else tuple(found)
 
 
+def broker_changed(fields: dict[str, Any]) -> BrokerChanged:
+    fenced, leaving = fields.get("fenced", 0), fields.get("inControlledShutdown", 0) > 0
+    return BrokerChanged(
+        fields["brokerId"],
+        fenced > 0 if fenced else None,
+        leaving or None,
+        brokers(fields, "logDirs") or None,
+        brokers(fields, "cordonedLogDirs"),
+    )
+
+
 def decided(kind: str, fields: dict[str, Any], topics: dict[str, str]) -> MetadataRecord | None:
     """What a controller must have decided to write this; None where it says more than is decided."""
     names = {id_: name for name, id_ in topics.items()}
@@ -65,11 +76,7 @@ def decided(kind: str, fields: dict[str, Any], topics: dict[str, str]) -> Metada
             )
             return PartitionChanged(TopicPartition(names[fields["topicId"]], fields["partitionId"]), NOWHERE, change)
         case "BrokerRegistrationChangeRecord":
-            fenced, leaving = fields.get("fenced", 0), fields.get("inControlledShutdown", 0) > 0
-            directories = brokers(fields, "logDirs") or None
-            cordoned = brokers(fields, "cordonedLogDirs")
-            is_fenced = fenced > 0 if fenced else None
-            return BrokerChanged(fields["brokerId"], is_fenced, leaving or None, directories, cordoned)
+            return broker_changed(fields)
         case "UnregisterBrokerRecord":
             return BrokerUnregistered(fields["brokerId"])
         case "ConfigRecord":
