@@ -86,7 +86,8 @@ def _able(basis: Basis, needed: Sequence[Leaders]) -> tuple[dict[TopicPartition,
     cluster = basis.kraft()
     if cluster is not None:
         records = _elected(cluster, Election.PREFERRED, [each.partition for each in needed])
-        unable = {each.partition: _why_not(basis, each) for each in needed if each.partition not in records}
+        others = (each for each in needed if each.partition not in records)
+        unable = {each.partition: _why_not(basis, each) or "its controller elects nobody" for each in others}
         return {name: _change(record) for name, record in records.items()}, unable
     unable = {each.partition: why for each in needed if (why := _why_not(basis, each))}
     chosen = (each for each in needed if each.partition not in unable)

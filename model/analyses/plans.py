@@ -18,7 +18,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import NOBODY, Column, Ints
 from model.drills.voters import NOT_FORECAST, VOTERS_UNKNOWN
-from model.planning.layout import ReplicaLayout, Sizes, balance_of, cost_of
+from model.planning.layout import ReplicaLayout, Sizes, balance_of, cordoned_brokers, cost_of
 from model.planning.optimum.solving import solve
 from model.planning.planner import Solve, chosen
 from model.planning.request import By, PlanError, PlanRequest, Reach, on_any, setting_of
@@ -28,15 +28,16 @@ Columns = Mapping[str, Column]
 
 
 def plan_arrays(image: ClusterImage, sizes: Sizes | None) -> Arrays:
-    """`image_arrays` and `size` int64[N], empty where no size is known; and who has none, as -1."""
+    """`image_arrays`; `size` int64[N], empty where no size is known, and who has none, as -1; `cordoned` bool[B]."""
     arrays = arrays_of(image)
+    cordoned = np.isin(arrays["brokers"], list(cordoned_brokers(image)))
     size = np.empty(0, np.int64)
     if sizes is not None:
         topics = topics_of(image)
         rows = zip(arrays["topic"].tolist(), arrays["partition"].tolist(), strict=True)
         names = [TopicPartition(topics[topic], number) for topic, number in rows]
         size = np.array([sizes.bytes.get(name, -1) for name in names], np.int64)
-    return {**arrays, "size": size}
+    return {**arrays, "size": size, "cordoned": cordoned}
 
 
 def layout_in(arrays: Columns, racks: tuple[str, ...]) -> ReplicaLayout:
@@ -59,6 +60,7 @@ def layout_in(arrays: Columns, racks: tuple[str, ...]) -> ReplicaLayout:
         guessed=int((~known).sum()),
         busy=(arrays["adding"][rows] | arrays["removing"][rows]) != 0,
         racks={broker: racks[rack] if rack >= 0 else None for broker, rack in named.items()},
+        cordoned=frozenset(brokers[arrays["cordoned"]].tolist()),
     )
 
 

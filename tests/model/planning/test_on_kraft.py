@@ -7,6 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from model.analyses.analysis import run_here
+from model.analyses.image_arrays import racks_of
+from model.analyses.plans import PLANS, EachBrokerParameters, layout_in, plan_arrays
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.ids import TopicPartition
@@ -14,6 +17,7 @@ from model.cluster.image_parts import KraftMetadata
 from model.interchange.tool_files import read_plan
 from model.planning.documents import document_of, forward
 from model.planning.kraft_course import PartitionCourse, courses_of
+from model.planning.layout import layout_of
 from model.planning.plan import Plan, applied
 from model.planning.planner import plan, score
 from model.planning.request import NewBroker, PlanError, PlanRequest
@@ -224,6 +228,15 @@ def test_nothing_new_goes_to_a_broker_that_is_cordoned_and_it_is_alive_all_the_s
     assert 3 not in applied(image, away).brokers
     with pytest.raises(PlanError, match="broker 3: all log directories are cordoned; uncordon one first"):
         plan(image, PlanRequest(add=(NewBroker(3),)))
+
+
+def test_removing_each_broker_in_turn_keeps_away_from_it_too() -> None:
+    image = cordoned()
+    arrays, racks = plan_arrays(image, None), racks_of(image)
+    assert layout_in(arrays, racks).cordoned == layout_of(image).cordoned == {3}
+    result = run_here(PLANS, arrays, EachBrokerParameters(racks=racks, reach="forced"))
+    assert {row.broker: row.moves for row in result.brokers}[3] == 1
+    assert [row.broker for row in result.impossible] == []
 
 
 def test_from_4_4_on_a_reassignment_that_names_it_is_refused() -> None:
