@@ -279,7 +279,6 @@ class Acted:
         return broker in self._seen.image().fenced
 
 
-@pytest.mark.timeout(300)
 def test_what_is_done_to_a_kraft_cluster_is_what_was_proposed(
     quorum: KraftCluster, kdrill: Kdrill, tmp_path: Path
 ) -> None:
