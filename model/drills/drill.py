@@ -21,7 +21,7 @@ from model.drills.rows import AnyRow, QuorumShrank
 from model.drills.scenario import Act, Deed, Scenario, check, with_voters_changed
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import DrillTimeline, Outage, TimelineBuilder
-from model.drills.voter_change import VoterChange, voter_change
+from model.drills.voter_change import QuorumChange, voter_change
 from model.drills.voters import StillServed, Turnout, is_kraft, served, session_timeout_ms, turnout_after, with_voters
 from model.hosts.virtual.scheduled_events import TimingAssumptions, microseconds
 from model.hosts.virtual.virtual_cluster import VirtualCluster
@@ -55,7 +55,7 @@ class PlayedDrill:
     assumptions: TimingAssumptions
     timeline: DrillTimeline
     at_rest: bool
-    voter_change: VoterChange | None = None
+    voter_change: QuorumChange | None = None
     """What became of the quorum before all else, where voters were added or removed."""
 
     @property
@@ -127,7 +127,7 @@ def play(
 
 
 def _play_on_kraft(
-    image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions, change: VoterChange | None
+    image: ClusterImage, scenario: Scenario, assumptions: TimingAssumptions, change: QuorumChange | None
 ) -> Generator[DrillProgress, None, PlayedDrill]:
     """Without a majority of the voters nothing but the deaths happens (`scenario.check`)."""
     times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)

@@ -18,7 +18,7 @@ STATIC = (
 )
 
 
-class VoterChange(msgspec.Struct, frozen=True):
+class QuorumChange(msgspec.Struct, frozen=True):
     """Before the change and after it: how many vote, how many it takes, how many of those present may be lost.
 
     `single`: voters whose loss alone loses the quorum then; `racks`: racks whose loss does, each with its voters.
@@ -33,14 +33,14 @@ class VoterChange(msgspec.Struct, frozen=True):
     """Whether nobody can be added or removed while the quorum runs."""
 
 
-def voter_change(before: ClusterImage, after: ClusterImage) -> VoterChange | None:
+def voter_change(before: ClusterImage, after: ClusterImage) -> QuorumChange | None:
     """None where the voters are not known."""
     was, now = turnout_after(before, ()), turnout_after(after, ())
     if was is None or now is None:
         return None
     racks = {rack: voters for rack, voters in _voters_by_rack(after) if _loses(now, voters)}
     quorum = before.quorum
-    return VoterChange(
+    return QuorumChange(
         voters=(len(was.voters), len(now.voters)),
         majority=(was.majority, now.majority),
         spare=(_spare(was), _spare(now)),
@@ -67,7 +67,7 @@ def _voters_by_rack(image: ClusterImage) -> Iterator[tuple[str, tuple[int, ...]]
             yield rack, found
 
 
-def change_lines(change: VoterChange) -> Iterator[str]:
+def change_lines(change: QuorumChange) -> Iterator[str]:
     """`3 → 4, it takes 2 → 3, 1 → 1 may be lost`, and by whose loss the quorum is."""
     voters, majority, spare = (f"{was} → {now}" for was, now in (change.voters, change.majority, change.spare))
     if min(change.spare) < 0:

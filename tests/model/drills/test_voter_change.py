@@ -10,7 +10,7 @@ from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.document import document_of
 from model.drills.drill import run
 from model.drills.scenario import Scenario
-from model.drills.voter_change import STATIC, VoterChange, change_lines
+from model.drills.voter_change import STATIC, QuorumChange, change_lines
 from tests.model.drills.clusters import cluster
 from tests.model.drills.test_voters import kraft
 from tui.cli.drill import lines
@@ -25,7 +25,7 @@ def quorum(*voters: int, directory: str = "d", late: tuple[int, ...] = (), **mor
     return msgspec.structs.replace(kraft(voters=voters, leader=voters[0]), quorum=Quorum(voters[0], 7, 90, some))
 
 
-def changed(image: ClusterImage, add: tuple[int, ...] = (), remove: tuple[int, ...] = ()) -> VoterChange:
+def changed(image: ClusterImage, add: tuple[int, ...] = (), remove: tuple[int, ...] = ()) -> QuorumChange:
     found = run(image, Scenario(add_voters=add, remove_voters=remove)).voter_change
     assert found is not None
     return found
