@@ -312,8 +312,11 @@ class QuorumVoter:
         reply = answer.reply
         if answer.records_from != UNKNOWN:
             return reply, self.disk.records(answer.records_from)
+        if isinstance(reply, FetchAnswer) and reply.snapshot is not None:
+            self.disk.snapshots.asked_for(reply.snapshot, _wall_ms())
         if not isinstance(reply, SnapshotAnswer) or reply.known.error != "NONE":
             return reply, b""
+        self.disk.snapshots.asked_for(reply.snapshot, _wall_ms())
         size, data = self.disk.snapshots.piece(reply.snapshot, reply.position)
         if reply.position >= size:
             known = msgspec.structs.replace(reply.known, error="POSITION_OUT_OF_RANGE")
