@@ -46,6 +46,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
     parser.add_argument("--quorum", type=_addresses, default=(), help="HOST:PORT,… who is asked for the leader")
     parser.add_argument("--voters", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where no log names them")
+    parser.add_argument(
+        "--reached", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where voters are now, if the log knows not"
+    )
     defaults = QuorumSettings()
     parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
     parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
@@ -94,7 +97,8 @@ async def _run(given: argparse.Namespace) -> int:
         auto_join=given.auto_join,
     )
     bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
-    voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
+    reached = {voter.key.id: voter.address for voter in given.reached.voters}
+    voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings, reached)
     retention = Retention(given.retention_bytes, given.retention_ms)
     snapshots = SnapshotSettings(given.snapshot_bytes, given.snapshot_interval_ms, retention)
     periods = Periods(

@@ -69,6 +69,8 @@ class ApiKey(IntEnum):
     ASSIGN_REPLICAS_TO_DIRS = 73
     DESCRIBE_TOPIC_PARTITIONS = 75
     SHARE_GROUP_DESCRIBE = 77
+    ADD_RAFT_VOTER = 80
+    REMOVE_RAFT_VOTER = 81
 
 
 class WireError(Exception):

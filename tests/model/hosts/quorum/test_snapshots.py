@@ -227,7 +227,7 @@ async def test_a_snapshot_that_is_being_read_stays_and_so_does_the_log_behind_it
     assert isinstance(piece, SnapshotAnswer) and (piece.known.error, len(piece.data)) == ("NONE", piece.size)
     long_after = time.time_ns() // 1_000_000 + READ_MS
     begins = disk.clean(Retention(0, -1), long_after)
-    assert begins == LogPosition(180, 1)
+    assert begins is not None and begins == LogPosition(180, 1)
     voter.tell(LogCleaned(begins))
     gone, _ = await voter.ask_node(FetchSnapshot(None, nobody, epoch, read))
     assert gone.known.error == "SNAPSHOT_NOT_FOUND"
