@@ -253,6 +253,15 @@ def test_a_quorum_of_one_is_a_controller() -> None:
     )
 
 
+def test_a_controller_whose_links_are_slow_or_cut_says_which() -> None:
+    links = (
+        LinkView(between=("101", "controllers"), status="slow", delay_ms=200),
+        LinkView(between=("102", "103"), status="cut"),
+    )
+    told = drawn(of_quorum(links=links), image=KRAFT).plain
+    assert "│ UP  SLOW " in told and " UP  cut: c103 " in told and "UP  cut: c102 " in told
+
+
 def test_a_controller_that_is_cut_off_says_so() -> None:
     links = (LinkView(between=("103", "controllers"), status="cut"),)
     told = drawn(of_quorum(links=links, faults=(cut(103, NOW_MS - 2_500, "controllers"),)), image=KRAFT).plain
