@@ -107,6 +107,7 @@ class KraftAssembly:
             self._links[HEARTBEAT].ask,
             lambda: self._follower.offset,
             settings[keys.BROKER_HEARTBEAT_INTERVAL_MS],
+            settings[keys.LOG_DIR_FAILURE_TIMEOUT_MS],
         )
         self._listening = Listening(settings)
         self._serves = asyncio.Event()
