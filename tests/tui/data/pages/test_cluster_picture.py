@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import BrokerLost, BrokerRegistered, ControllerElected
 from model.sandbox.faults import CutLink, HealLink
 from model.sandbox.messages import LinkView, LoadView, OpenFault, ProcessKind, ProcessStatus, ProcessView, SandboxState
@@ -243,6 +244,15 @@ def test_without_a_majority_nothing_is_written_and_nobody_is_fenced(how: Process
     assert "NO QUORUM: nothing is written" in told and "nobody fences it" in told
     one_left = drawn(of_quorum(lost[0], silent), image=KRAFT).plain
     assert "NO QUORUM" not in one_left and "fenced in" in one_left
+
+
+def test_a_controller_that_votes_no_more_observes_and_makes_no_majority() -> None:
+    voters = tuple(QuorumReplica(number) for number in (101, 102))
+    image = msgspec.structs.replace(KRAFT, quorum=Quorum(102, 3, 9, voters, (QuorumReplica(103),)))
+    told = drawn(of_quorum(), image=image).plain
+    assert told.count("UP  observes") == 1 and "NO QUORUM" not in told
+    lost = drawn(of_quorum(process("controller", "controller 101", "killed", NOW_MS - 900)), image=image).plain
+    assert "NO QUORUM: nothing is written" in lost
 
 
 def test_a_quorum_of_one_is_a_controller() -> None:
