@@ -110,6 +110,9 @@ def taken_out_and_added(mixed: KraftCluster) -> None:
     properties.write_text(controller_properties(mixed, OURS, mixed.ways[OURS][1], log_dir))
     commands.ask("quorum", *asked, "--command-config", str(properties), "add-controller")
     eventually(lambda: now() == "Follower", "ours to vote", standing=now)
+    if mixed.kafka.release.version >= "4":  # which a real leader does only once all controllers are registered
+        commands.ask("features", *asked, "downgrade", "--feature", "eligible.leader.replicas.version=0")
+        commands.upgrade_feature("eligible.leader.replicas.version=1")
 
 
 def dumped(kafka: Installation, file: Path) -> str:

@@ -50,6 +50,11 @@ def named(image: ClusterImage) -> set[str]:
     return {endpoint for voter in voters if voter.directory_id for endpoint in voter.endpoints}
 
 
+def registered(image: ClusterImage) -> set[int]:
+    """Controllers; before all are, no feature can be raised."""
+    return set() if image.metadata is None else {each.id for each in image.metadata.controllers}
+
+
 async def refused(sandbox: RunningSandbox, deed: faults.Deed) -> str:
     with pytest.raises(SandboxError) as refusal:
         await sandbox.do(deed)
@@ -105,5 +110,6 @@ async def comes_back_as_it_was(lab: str, is_gone: Callable[[int], bool]) -> None
             assert cluster.image.topics.keys() - INTERNAL == {"topic-1"}
             here = {f"CONTROLLER://{each}" for each in ready.controllers.split(",")}
             await eventually_async(lambda: named(cluster.image) == here, standing=lambda: (named(cluster.image), here))
+            await eventually_async(lambda: registered(cluster.image) == {101, 102, 103}, "all to be registered")
         process.kill()
         await eventually_async(lambda: all(map(is_gone, ready.pids.values())))

@@ -15,9 +15,10 @@ from pathlib import Path
 from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.hosts.quorum.active_controller import ActiveController, Periods
+    from model.hosts.quorum.active_controller import SUPPORTED, ActiveController, Periods
     from model.hosts.quorum.committed_log import SnapshotSettings
     from model.hosts.quorum.operator_requests import controller_apis
+    from model.hosts.quorum.own_registration import OwnRegistration
     from model.hosts.quorum.quorum_voter import QuorumVoter
     from model.hosts.quorum.voter_disk import SEGMENT_BYTES, VoterDisk, identity
     from model.hosts.wire.names import WireError
@@ -113,10 +114,12 @@ async def _run(given: argparse.Namespace) -> int:
         loop.add_signal_handler(number, voter.stop)
     port = await voter.start(given.host, given.port, controller_apis(controller), given.advertised)
     controller.start()
+    registering = loop.create_task(OwnRegistration(voter, controller.log, SUPPORTED).run())
     print(f"listening on {given.host}:{port}", flush=True)
     fault = await voter.ended
     if fault:
         logging.error("the voter ends: %s", fault)
+    registering.cancel()
     controller.close()
     await voter.close()
     return 1 if fault else 0

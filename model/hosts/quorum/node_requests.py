@@ -51,13 +51,14 @@ def _wanted_features(
     errors = {str(each.feature): ErrorCode.none for each in body.feature_updates}
     state = controller.active
     cluster, features = state.cluster, dict(state.features)
+    nodes = (*state.supported.values(), *state.controllers.values(), SUPPORTED)
     records: list[MetadataRecord] = []
     for asked in body.feature_updates:
         name, level, way = str(asked.feature), int(asked.max_version_level), _way(asked)
         if name == KRAFT_VERSION:
             errors[name] = error_code(controller.voter.upgrade(level, dry=True))
             continue
-        errors[name] = level_error({**state.supported, -1: SUPPORTED}, name, level)
+        errors[name] = level_error(dict(enumerate(nodes)), name, level)
         if errors[name] is ErrorCode.none and way is not None:
             answer = update_feature(cluster, name, level, way, _STATIC_MIN_ISR, features.get(name, 0))
             errors[name], features[name] = answer.error, level

@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest_asyncio
 
@@ -20,7 +21,7 @@ from tests.harness.quorum_voters import Reader, VoterProcess, directory_id, vote
 DESCRIBE_CONFIGS = 32
 CREATE_TOPICS, DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, ALTER_CONFIGS, CREATE_PARTITIONS = 19, 29, 30, 31, 33, 37
 INCREMENTAL, REASSIGN, LIST_REASSIGNED, QUOTAS, SCRAM, FEATURES, CLUSTER, UNREGISTER = 44, 45, 46, 49, 51, 57, 60, 64
-ENVELOPE, REMOVE_VOTER = 58, 81
+ENVELOPE, REGISTRATION, REMOVE_VOTER = 58, 70, 81
 TIMEOUT = timedelta(seconds=5)
 
 
@@ -137,6 +138,9 @@ async def test_features_and_nodes(controller: Connection) -> None:
     assert await update("group.version", 1, 1) == "NONE"
     assert await update("group.version", 0, 1) == "INVALID_UPDATE_VERSION"
     assert await update("group.version", 0, 2) == "NONE"
+    about: dict[str, object] = {"controller_id": 8, "incarnation_id": uuid4(), "zk_migration_ready": False}
+    await ask(controller, REGISTRATION, "ControllerRegistrationRequest", **about, listeners=(), features=())
+    assert await update("group.version", 1, 1) == "INVALID_UPDATE_VERSION", "that controller knows none"
     gone = await ask(controller, UNREGISTER, "UnregisterBrokerRequest", broker_id=7)
     assert error_name(gone.error_code) == "BROKER_ID_NOT_REGISTERED"
     described = await controller.ask(_describe_cluster(controller, 2), 5.0)
