@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -290,6 +290,17 @@ def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:
     assert "ERROR" not in ruled.log(1)
 
 
+def is_out(cluster: KraftCluster, named: Sequence[str]) -> bool:
+    """Who joins by itself votes before that is committed, and until then there is no other change."""
+    try:
+        Commands(cluster).ask("quorum", *at(cluster), "remove-controller", *named)
+    except RuntimeError as refusal:
+        if "not committed" not in str(refusal):
+            raise
+        return False
+    return True
+
+
 def test_a_real_controller_is_added_and_taken_out(ruled: KraftCluster) -> None:
     """By the tool, through a broker; one of 4.4.0 that may adds itself as soon as it has caught up."""
     commands, joins = Commands(ruled), ruled.kafka.release.version >= "4.2"
@@ -298,16 +309,6 @@ def test_a_real_controller_is_added_and_taken_out(ruled: KraftCluster) -> None:
 
     def now() -> tuple[str, int]:
         return replica(commands, at(ruled), 9)
-
-    def is_out() -> bool:
-        """Who joins by itself votes before that is committed, and until then there is no other change."""
-        try:
-            commands.ask("quorum", *at(ruled), "remove-controller", *named)
-        except RuntimeError as refusal:
-            if "not committed" not in str(refusal):
-                raise
-            return False
-        return True
 
     ninth.start()
     try:
@@ -319,13 +320,13 @@ def test_a_real_controller_is_added_and_taken_out(ruled: KraftCluster) -> None:
         commands.create("by-two", {0: (2, 3)})
         with pytest.raises(RuntimeError, match="DuplicateVoter"):
             commands.ask("quorum", *at(ruled), "--command-config", str(ninth.properties), "add-controller")
-        eventually(is_out, "it to be taken out")
+        eventually(lambda: is_out(ruled, named), "it to be taken out")
         eventually(lambda: joins or now()[0] == "Observer", "it to look on", standing=now)
         if joins:
             eventually(lambda: now()[0] == "Follower", "it to vote again", standing=now)
             commands.create("by-two-again", {0: (2, 3)})
             ninth.pause()  # or it might ask once more before it ends
-            assert is_out()
+            assert is_out(ruled, named)
     finally:
         ninth.kill()
     with pytest.raises(RuntimeError, match="VoterNotFound"):
