@@ -49,6 +49,7 @@ NOT_FAST = {
     "tests/model/recordings/test_recording_live.py": "ZooKeeper",
     "tests/model/sources/coordinator_groups/": "listens",
     "tests/model/sources/kafka/": "listens",
+    "tests/model/hosts/quorum/test_active_controller.py": "listens",
     "tests/model/hosts/quorum/test_operator_requests.py": "processes",
     "tests/model/hosts/quorum/test_snapshots.py": "processes",
     "tests/model/hosts/quorum/test_three_voters.py": "processes",

@@ -46,6 +46,8 @@ def newest(*generations: KafkaGeneration) -> KafkaGeneration:
 
 METADATA_VERSION: Final = "metadata.version"
 """The feature of a KRaft cluster that says which records are written (KIP-778)."""
+KRAFT_VERSION: Final = "kraft.version"
+"""The feature that says whether the metadata log names the voters (KIP-853)."""
 _METADATA_VERSIONS: Final = (
     "3.0-IV1", "3.1-IV0", "3.2-IV0", *(f"3.3-IV{number}" for number in range(4)), "3.4-IV0",
     *(f"3.5-IV{number}" for number in range(3)), *(f"3.6-IV{number}" for number in range(3)),

@@ -56,6 +56,16 @@ class CompactedLog:
         return not self._level
 
     @property
+    def level(self) -> int:
+        """The metadata.version; 0: nobody has said it."""
+        return self._level
+
+    def controller(self, controller: int) -> Mapping[str, Any] | None:
+        """What a controller said of itself when it registered last."""
+        value = self._kept["RegisterControllerRecord"].get((controller,))
+        return None if value is None else _fields(value)
+
+    @property
     def topic_ids(self) -> dict[str, str]:
         """Name → id."""
         return {topic.name: id_ for id_, topic in self._topics.items()}

@@ -25,7 +25,7 @@ from model.metadata_log.places import path_of
 from model.metadata_log.registry import Registry, endpoints_text
 from model.metadata_log.topics import RecordPlace, TopicsById, UnusableError
 
-LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VOTERS = 2, 3, 4, 6
+LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VERSION, KRAFT_VOTERS = 2, 3, 4, 5, 6
 """Types of control records that mean something here (`ControlRecordType`, 4.4)."""
 _ELR_LEVEL: Final = 23
 """metadata.version 4.0-IV1, from which on eligible leader replicas are written."""
@@ -44,6 +44,8 @@ class Replay:
         self.troubles: Counter[str] = Counter()
         """What could not be used, and how often."""
         self.first_trouble = -1
+        self.kraft_version = 0
+        """1: the log says who votes."""
         self._topics = TopicsById()
         self._registry = Registry()
         self._held: list[tuple[Decoded, RecordPlace]] | None = None
@@ -101,13 +103,16 @@ class Replay:
 
     def take_control(self, kind: int, value: bytes | None, at: RecordPlace) -> None:
         """A record of a control batch: who leads, who votes."""
-        if kind not in (LEADER_CHANGE, KRAFT_VOTERS):
+        if kind not in (LEADER_CHANGE, KRAFT_VERSION, KRAFT_VOTERS):
             return
         found = decode_control(kind, value)
         if not isinstance(found, Decoded):
             self.note(found.reason, at)
             return
         fields: dict[str, Any] = dict(found.fields)
+        if kind == KRAFT_VERSION:
+            self.kraft_version = fields["kRaftVersion"]
+            return
         if at.offset >= 0:
             name, place = (ELECTED, "leader") if kind == LEADER_CHANGE else (VOTERS, "voters")
             self._logged.append(

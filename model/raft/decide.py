@@ -6,7 +6,7 @@ knows no pre-vote (before 4.0) is asked for its vote at once.
 Source: `org.apache.kafka.raft.KafkaRaftClient` (4.3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -82,11 +82,20 @@ def begin(
     cluster_id: str | None = None,
     settings: QuorumSettings | None = None,
     bootstrap: Sequence[Address] = (),
+    reached: Mapping[int, Address] | None = None,
     seed: int = 0,
 ) -> Decision:
     """A replica that starts, with what its disk has. It may have led or voted in its epoch before."""
     node = RaftNode(
-        me, persisted, log, Unattached(None), cluster_id, settings or QuorumSettings(), tuple(bootstrap), seed=seed
+        me,
+        persisted,
+        log,
+        Unattached(None),
+        cluster_id,
+        settings or QuorumSettings(),
+        tuple(bootstrap),
+        reached or {},
+        seed=seed,
     )
     turn = Turn(node, now_ms)
     epoch, leader = persisted.epoch, persisted.leader

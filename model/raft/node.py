@@ -176,6 +176,8 @@ class RaftNode(msgspec.Struct, frozen=True):
     settings: QuorumSettings = QuorumSettings()
     bootstrap: tuple[Address, ...] = ()
     """Who is asked for the leader while it is not known."""
+    reached: Mapping[int, Address] = {}
+    """Where voters listen now, if that is known better than the log says it: all of them may have moved since."""
     links: Mapping[Address, PeerLink] = {}
     last_number: int = 0
     seed: int = 0
@@ -205,8 +207,11 @@ class RaftNode(msgspec.Struct, frozen=True):
 
     @property
     def others(self) -> tuple[Voter, ...]:
-        """The voters but this one."""
-        return tuple(voter for voter in self.log.voters.voters if not voter.key.is_same_as(self.key))
+        """The voters but this one, as they are reached."""
+        others = (voter for voter in self.log.voters.voters if not voter.key.is_same_as(self.key))
+        if not self.reached:
+            return tuple(others)
+        return tuple(msgspec.structs.replace(each, address=self.voter_address(each.key.id)) for each in others)
 
     @property
     def leader_address(self) -> Address | None:
@@ -220,7 +225,7 @@ class RaftNode(msgspec.Struct, frozen=True):
 
     def voter_address(self, node: int) -> Address | None:
         voter = self.log.voters.by_id(node)
-        return voter.address if voter is not None and node != NOBODY else None
+        return self.reached.get(node, voter.address) if voter is not None and node != NOBODY else None
 
 
 class Decision(msgspec.Struct, frozen=True):

@@ -195,14 +195,16 @@ class Turn:
         self.set(role=Candidate(self.election_time(), frozenset((self.node.key.id,))))
 
     def lead(self, granting: frozenset[int]) -> None:
-        """It was elected: the first record of its epoch says so, and names the voters where no log does yet."""
+        """It was elected: the first record of its epoch says so, and names the voters where no log does yet, or where
+        it says something else of the leader than is true."""
         node = self.node
         self.persist(ElectionState(node.epoch, node.key.id, node.persisted.voted))
         self.set(role=Leader(node.log.end, self.now_ms + node.settings.check_quorum_ms))
         contents: list[tuple[int, LeaderElected | VotersWritten]] = []
         contents.append((1, LeaderElected(node.key.id, node.log.voters.ids, tuple(sorted(granting)))))
-        if node.log.voters_offset == UNKNOWN and node.log.voters.kraft_version > 0:
-            contents.append((2, VotersWritten(node.log.voters)))  # their kraft.version, too
+        voters = node.log.voters.updated(node.me) if node.is_voter else node.log.voters
+        if voters.kraft_version > 0 and (node.log.voters_offset == UNKNOWN or voters != node.log.voters):
+            contents.append((2, VotersWritten(voters)))  # their kraft.version, too
         self.append(contents)
         self.commands.append(Lead(node.epoch, node.log.end))
 

@@ -178,8 +178,10 @@ def on_versions(turn: Turn, reply: VersionsAnswer) -> None:
 
 def _write(turn: Turn, voters: VoterSet) -> None:
     """Writes the voters, who count from now on."""
-    offset = turn.node.log.end
+    offset, was_alone = turn.node.log.end, turn.node.log.voters.is_alone(turn.node.key)
     turn.append([(1, VotersWritten(voters))])
+    if was_alone:  # nobody had to follow, and so nobody was missed: now somebody will be
+        turn.set_role(check_at_ms=turn.now_ms + turn.node.settings.check_quorum_ms)
     role = turn.node.role
     if isinstance(role, Leader) and role.change is not None:
         change = role.change

@@ -1,7 +1,8 @@
 """The controllers of a sandbox in KRaft mode: a quorum of kdrill's own voters, each a process.
 
-The voters are named to each process anew, since the ports that others reach them by are other ones at each start:
-`kraft.version` is 0. Who is active they say themselves.
+The metadata log names the voters (`kraft.version` 1), and one that votes no more still observes: Kafka's own tool takes
+voters out and adds them again. By which ports they are reached is told to each process anew, since these are other ones
+at each start. Who is active they say themselves.
 """
 
 import asyncio
@@ -32,6 +33,7 @@ ANSWER_S: Final = 1.0
 """How long a controller may take to say whether it is the active one: one that is paused never does."""
 HEARTBEAT_MS: Final = 1_000
 LAST_LINES: Final = 8
+PROPERTIES: Final = "controller.properties"
 
 
 class ControllerProcess(ServerProcess):
@@ -80,15 +82,16 @@ class ControllerPlane:
             free_port(place + (first or 0))
 
     async def start(self) -> None:
+        if not any(process.folder.exists() for process in self.processes.values()):
+            self._format()
         await all_or_first_error(map(self.start_one, self.processes))
 
     async def start_one(self, controller: int) -> None:
-        """Start one that does not run; it may be new. Raises SandboxError and OSError."""
+        """Start one that does not run. Raises SandboxError and OSError."""
         process, proxy = self.processes[controller], self._links.controller(controller)
         voters = ",".join(f"{each}@{self._links.controller(each).address}" for each in self.processes)
-        if not process.folder.exists():
-            self._format(process)
-        options = ("--voters", voters, "--advertised", proxy.address)
+        (process.folder / PROPERTIES).write_text(self._properties(process), encoding="utf-8")
+        options = ("--quorum", self.addresses, "--reached", voters, "--advertised", proxy.address)
         await process.start((*options, "--session-timeout-ms", str(self._options.session_ms)), proxy.lead_to)
 
     def prepare(self, broker: BrokerProcess) -> Mapping[str, str]:
@@ -144,12 +147,22 @@ class ControllerPlane:
             await asyncio.gather(*(each.terminate(patience_s) for each in self.processes.values()))
         await asyncio.gather(*(each.close() for each in self.processes.values()))
 
-    def _format(self, process: ControllerProcess) -> None:
+    def _format(self) -> None:
         from model.hosts.quorum.voter_disk import format_folder  # noqa: PLC0415 - takes all of Raft
-        from model.raft.raft_log import ReplicaKey, VoterSet  # noqa: PLC0415
+        from model.raft.raft_log import ReplicaKey, Voter, VoterSet  # noqa: PLC0415
 
-        key = ReplicaKey(process.controller, topic_id_text(uuid.uuid4()))
-        format_folder(process.folder, self.cluster_id, key, VoterSet(), ())
+        keys = {each: ReplicaKey(each, topic_id_text(uuid.uuid4())) for each in self.processes}
+        voters = VoterSet.of(Voter(key, address_of(self._links.controller(each).address)) for each, key in keys.items())
+        for each, process in self.processes.items():
+            format_folder(process.folder, self.cluster_id, keys[each], voters, ())
+
+    def _properties(self, process: ControllerProcess) -> str:
+        """What Kafka's own tool has to read of a controller that it is to add."""
+        return (
+            f"process.roles=controller\nnode.id={process.controller}\ncontroller.listener.names=CONTROLLER\n"
+            f"listeners=CONTROLLER://{self._links.controller(process.controller).address}\n"
+            f"controller.quorum.bootstrap.servers={self.addresses}\nlog.dirs={process.folder}\n"
+        )
 
 
 async def _claim(host: str, port: int) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -23,8 +23,9 @@ from model.kraft_controller.partition_change import RESERVED
 from model.metadata_log.decoder import Decoded, decode
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.joining_controller import JoiningController, replica
 from tests.harness.kraft import KraftCluster
-from tests.harness.quorum_voters import Reader
+from tests.harness.quorum_voters import Reader, directory_id
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
@@ -287,6 +288,52 @@ def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:
         commands.ask("cluster", "unregister", *("--bootstrap-server", ruled.address(2, 3)), "--id", "4")
     ruled.restore()
     assert "ERROR" not in ruled.log(1)
+
+
+def is_out(cluster: KraftCluster, named: Sequence[str]) -> bool:
+    """Who joins by itself votes before that is committed, and until then there is no other change."""
+    try:
+        Commands(cluster).ask("quorum", *at(cluster), "remove-controller", *named)
+    except RuntimeError as refusal:
+        if "not committed" not in str(refusal):
+            raise
+        return False
+    return True
+
+
+def test_a_real_controller_is_added_and_taken_out(ruled: KraftCluster) -> None:
+    """By the tool, through a broker; one of 4.4.0 that may adds itself as soon as it has caught up."""
+    commands, joins = Commands(ruled), ruled.kafka.release.version >= "4.2"
+    ninth = JoiningController(ruled, 9, "controller.quorum.auto.join.enable=true\n" if joins else "")
+    named = ("--controller-id", "9", "--controller-directory-id", directory_id(9))
+
+    def now() -> tuple[str, int]:
+        return replica(commands, at(ruled), 9)
+
+    ninth.start()
+    try:
+        if not joins:
+            eventually(lambda: now()[1] > 0, "it to be seen", standing=now)
+            told = commands.ask("quorum", *at(ruled), "--command-config", str(ninth.properties), "add-controller")
+            assert f"CONTROLLER://127.0.0.1:{ninth.port}" in told
+        eventually(lambda: now()[0] == "Follower", "it to vote", standing=lambda: f"{now()}\n{ninth.log[-2000:]}")
+        commands.create("by-two", {0: (2, 3)})
+        with pytest.raises(RuntimeError, match="DuplicateVoter"):
+            commands.ask("quorum", *at(ruled), "--command-config", str(ninth.properties), "add-controller")
+        eventually(lambda: is_out(ruled, named), "it to be taken out")
+        eventually(lambda: joins or now()[0] == "Observer", "it to look on", standing=now)
+        if joins:
+            eventually(lambda: now()[0] == "Follower", "it to vote again", standing=now)
+            commands.create("by-two-again", {0: (2, 3)})
+            ninth.pause()  # or it might ask once more before it ends
+            assert is_out(ruled, named)
+    finally:
+        ninth.kill()
+    with pytest.raises(RuntimeError, match="VoterNotFound"):
+        commands.ask("quorum", *at(ruled), "remove-controller", *named)
+    commands.create("by-one-again", {0: (2, 3)})
+    assert not re.search(r"\bERROR\b(?!.*Reconfiguration failed)", ninth.log)
+    assert "Traceback" not in ruled.log(1)
 
 
 def test_leaders_go_back_by_themselves(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -14,8 +14,10 @@ from model.hosts.quorum.control_batches import data_batch
 from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
 from model.raft.raft_log import LeaderElected, RaftBatch, ReplicaKey, VoterSet, VotersWritten
 from tests.conformance.kafka.client import Client
+from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
 from tests.conformance.kafka.tool_server import run_tool
+from tests.harness.joining_controller import controller_properties, replica
 from tests.harness.kraft import KraftCluster
 from tests.harness.quorum_voters import CLUSTER_ID, Reader, directory_id, log_batches, voter_set
 from tests.harness.waiting import eventually
@@ -80,6 +82,7 @@ async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -
     mixed.restore()
     await reader.read_more(2, led_epoch + 1)
     assert {"before", "under-ours"} <= Client(mixed.bootstrap).topics()
+    taken_out_and_added(mixed)
     make_topic(mixed, "after")
     await reader.read_more(2)
     await asyncio.sleep(1)
@@ -90,6 +93,26 @@ async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -
     for log in logs.values():
         assert all(log.get(offset, data) == data for offset, data in reader.committed.items())
     assert sum(reader.committed.items() <= log.items() for log in logs.values()) >= 2
+
+
+def taken_out_and_added(mixed: KraftCluster) -> None:
+    """Ours, by Kafka's own tool while a real voter leads."""
+    commands, asked = Commands(mixed), ("--bootstrap-server", mixed.address(1, 2))
+    named = ("--controller-id", str(OURS), "--controller-directory-id", directory_id(OURS))
+
+    def now() -> str:
+        return replica(commands, asked, OURS)[0]
+
+    commands.ask("quorum", *asked, "remove-controller", *named)
+    eventually(lambda: now() == "Observer", "ours to look on", standing=now)
+    properties = mixed.folder / "ours.properties"
+    log_dir = mixed.metadata_folder(OURS).parent
+    properties.write_text(controller_properties(mixed, OURS, mixed.ways[OURS][1], log_dir))
+    commands.ask("quorum", *asked, "--command-config", str(properties), "add-controller")
+    eventually(lambda: now() == "Follower", "ours to vote", standing=now)
+    if mixed.kafka.release.version >= "4":  # which a real leader does only once all controllers are registered
+        commands.ask("features", *asked, "downgrade", "--feature", "eligible.leader.replicas.version=0")
+        commands.upgrade_feature("eligible.leader.replicas.version=1")
 
 
 def dumped(kafka: Installation, file: Path) -> str:

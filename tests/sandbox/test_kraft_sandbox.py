@@ -44,6 +44,17 @@ async def becomes(cluster: WatchedCluster, forecast: ClusterImage) -> None:
         await asyncio.sleep(0.1)
 
 
+def named(image: ClusterImage) -> set[str]:
+    """Where the voters listen that the metadata log names, by their directories: each tells where it is now."""
+    voters = () if image.quorum is None else image.quorum.voters
+    return {endpoint for voter in voters if voter.directory_id for endpoint in voter.endpoints}
+
+
+def registered(image: ClusterImage) -> set[int]:
+    """Controllers; before all are, no feature can be raised."""
+    return set() if image.metadata is None else {each.id for each in image.metadata.controllers}
+
+
 async def refused(sandbox: RunningSandbox, deed: faults.Deed) -> str:
     with pytest.raises(SandboxError) as refusal:
         await sandbox.do(deed)
@@ -97,5 +108,8 @@ async def comes_back_as_it_was(lab: str, is_gone: Callable[[int], bool]) -> None
         assert sorted(ready.pids) == ["broker-1", "broker-2", "controller-101", "controller-102", "controller-103"]
         async with WatchedCluster(ready) as cluster:
             assert cluster.image.topics.keys() - INTERNAL == {"topic-1"}
+            here = {f"CONTROLLER://{each}" for each in ready.controllers.split(",")}
+            await eventually_async(lambda: named(cluster.image) == here, standing=lambda: (named(cluster.image), here))
+            await eventually_async(lambda: registered(cluster.image) == {101, 102, 103}, "all to be registered")
         process.kill()
         await eventually_async(lambda: all(map(is_gone, ready.pids.values())))

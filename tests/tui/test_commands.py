@@ -234,6 +234,13 @@ def test_a_word_is_finished_where_there_is_no_doubt(typed: str, finished: str) -
     assert completed(typed, lambda: typed_requests) == finished
 
 
+@pytest.mark.parametrize(
+    ("typed", "finished"), [("ctx ", "ctx sandbox"), ("ctx sandbox-", "ctx sandbox-kraft"), ("ctx prod", "ctx prod")]
+)
+def test_the_name_of_a_cluster_is_finished_from_nothing_on(typed: str, finished: str) -> None:
+    assert completed(typed, lambda: typed_requests, ["sandbox", "sandbox-kraft"]) == finished
+
+
 @given(st.text())
 def test_any_line_is_a_command_or_an_error_in_one_line(line: str) -> None:
     failures: list[str] = []

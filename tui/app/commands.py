@@ -1,6 +1,6 @@
 """What can be typed behind `:`. A table from a word to what it does; anything else is one clear line."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from os.path import commonprefix
 from typing import Literal, Protocol
@@ -168,11 +168,14 @@ def parse_command(text: str) -> Command:
     return make(rest.strip())
 
 
-def completed(text: str, requests: LoadRequests) -> str:
-    """The line with its last word in full, as far as all that begin so agree."""
-    word, blank, _ = text.partition(" ")
+def completed(text: str, requests: LoadRequests, clusters: Iterable[str] = ()) -> str:
+    """The line with its last word in full, as far as all that begin so agree; `clusters` are those to switch to."""
+    word, blank, rest = text.partition(" ")
     if blank and word in REQUESTS:
         return requests().finished(text)
+    if blank and word == "ctx":
+        names = [name for name in clusters if name.startswith(rest)]
+        return f"ctx {commonprefix(names)}" if names else text  # noqa: RUF071 - of names, not of paths
     matches = _beginning(word)
     if blank or not matches:
         return text

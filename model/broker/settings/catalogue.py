@@ -67,7 +67,7 @@ kafka.metrics.polling.interval.secs INT 10 1.. ;
 kafka.metrics.reporters LIST '' ; log.cleaner.dedupe.buffer.size LONG 134217728 ;
 log.cleaner.io.buffer.load.factor DOUBLE 0.9 ; log.cleaner.io.buffer.size INT 524288 0.. ;
 log.cleaner.io.max.bytes.per.second DOUBLE 1.7976931348623157E308 ; log.cleaner.threads INT 1 0.. ;
-log.dir.failure.timeout.ms LONG 30000 1.. ; log.flush.interval.ms LONG - =flush.ms ;
+log.flush.interval.ms LONG - =flush.ms ;
 log.flush.scheduler.interval.ms LONG 9223372036854775807 ; log.flush.start.offset.checkpoint.interval.ms INT 60000 0.. ;
 log.initial.task.delay.ms LONG 30000 0.. ; log.local.retention.bytes LONG -2 -2.. =local.retention.bytes ;
 log.local.retention.ms LONG -2 -2.. =local.retention.ms ;

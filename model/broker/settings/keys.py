@@ -248,6 +248,7 @@ CONTROLLER_QUORUM_BOOTSTRAP_SERVERS = Key("controller.quorum.bootstrap.servers",
 CONTROLLER_QUORUM_VOTERS = Key("controller.quorum.voters", WordList(), ())
 BROKER_HEARTBEAT_INTERVAL_MS = Key("broker.heartbeat.interval.ms", int_from(), 2_000)
 INITIAL_BROKER_REGISTRATION_TIMEOUT_MS = Key("initial.broker.registration.timeout.ms", int_from(), 60_000)
+LOG_DIR_FAILURE_TIMEOUT_MS = Key("log.dir.failure.timeout.ms", long_from(1), 30_000)
 
 ZOOKEEPER_CONNECT = Key("zookeeper.connect", Optional(Text()), None)
 ZOOKEEPER_SESSION_TIMEOUT_MS = Key("zookeeper.session.timeout.ms", int_from(), 18_000)

@@ -16,7 +16,7 @@ from model.broker.metadata_log import LocalChanges, LoggedCluster
 from model.broker.settings import keys
 from model.broker.settings.dynamic_configs import SettingsInLayers
 from model.broker.settings.settings import Settings, inter_broker_listener_of, quorum_addresses
-from model.cluster.ids import METADATA_VERSION
+from model.cluster.ids import KRAFT_VERSION, METADATA_VERSION
 from model.hosts.background import BackgroundTasks
 from model.hosts.live_broker.apis.client_quotas import ClientQuotas, QuotaRequests
 from model.hosts.live_broker.apis.config_stores import Config, LoggedConfigs
@@ -40,11 +40,19 @@ from model.znodes.configs import DEFAULT_ENTITY
 _LOGGER = logging.getLogger(__name__)
 ASK_TIMEOUT_S = 4.5
 """Half of the session that controllers give brokers (`BrokerLifecycleManager`): one that stands still is left soon."""
+HEARTBEAT, FORWARDING, ALTER_PARTITION, DIRECTORIES = CHANNELS = (
+    "heartbeat",
+    "forwarding",
+    "alter-partition",
+    "directory-assignments",
+)
+"""Connections of their own, as Kafka's brokers have: a controller answers what comes by one in its order, and a request
+that takes long is no reason to be fenced."""
 CLUSTER_ID_TIMEOUT_S, CLUSTER_ID_POLL_S = 5.0, 0.05
 KNOWN_TIMEOUT_S = 60.0
 KNOWN_FEATURES: Final[Mapping[str, tuple[int, int]]] = {
     METADATA_VERSION: (KRAFT_OF_3_3, HIGHEST_LEVELS[NEWEST]),
-    "kraft.version": (0, 1),
+    KRAFT_VERSION: (0, 1),
     "transaction.version": (0, 2),
     "group.version": (0, 1),
     "eligible.leader.replicas.version": (0, 1),
@@ -70,6 +78,10 @@ def assemble_in_kraft(settings: Settings, furnish: BrokerKind, on_registered: On
     return KraftAssembly(settings, folders, cluster, furnish, on_registered)
 
 
+def _links(place: Callable[[], tuple[str, int] | None], broker: int) -> Mapping[str, ControllerLink]:
+    return {name: ControllerLink(place, f"broker-{broker}-{name}", ASK_TIMEOUT_S) for name in CHANNELS}
+
+
 class KraftAssembly:
     """From its making to `close`. A `BrokerAssembly`."""
 
@@ -90,24 +102,27 @@ class KraftAssembly:
         epochs = {clean_shutdown_epoch(folder) for folder in folders}
         self._previous_epoch = epochs.pop() if len(epochs) == 1 else -1
         self._follower = MetadataFollower(quorum_addresses(settings), broker, cluster)
-        self._link = ControllerLink(lambda: self._follower.controller, f"broker-{broker}-to-controller", ASK_TIMEOUT_S)
+        self._links = _links(lambda: self._follower.controller, broker)
         self._registration = BrokerLifecycle(
-            self._link.ask,
+            self._links[HEARTBEAT].ask,
             lambda: self._follower.offset,
             settings[keys.BROKER_HEARTBEAT_INTERVAL_MS],
+            settings[keys.LOG_DIR_FAILURE_TIMEOUT_MS],
         )
         self._listening = Listening(settings)
         self._serves = asyncio.Event()
         surroundings = self._surroundings()
         self._quotas = ClientQuotas(settings, surroundings.now_ms)
         self._topics = AutoTopics(
-            ForwardedTopics(self._link.ask, lambda: self._layers.effective), lambda: self._layers.effective
+            ForwardedTopics(self._links[FORWARDING].ask, lambda: self._layers.effective), lambda: self._layers.effective
         )
         self._parts = furnish.make(
             PartsContext(broker, settings, surroundings, self._topics.create, self._disks_failed.set, self._quotas)
         )
 
-        self._reports = DirectoryReports(self._link.ask, self._parts.replicas.places, lambda: self._follower.cluster)
+        self._reports = DirectoryReports(
+            self._links[DIRECTORIES].ask, self._parts.replicas.places, lambda: self._follower.cluster
+        )
         self._tasks = BackgroundTasks(lambda error: _LOGGER.error("where replicas lie is told no more", exc_info=error))
 
     @property
@@ -205,11 +220,12 @@ class KraftAssembly:
         """The registration stays, fenced: controllers forget no broker by themselves."""
         await self._registration.close()
         await self._follower.close()
-        await self._link.close()
+        for link in self._links.values():
+            await link.close()
 
     def _surroundings(self) -> BrokerSurroundings:
         return BrokerSurroundings(
-            self._link.ask,
+            self._links[ALTER_PARTITION].ask,
             no_zookeeper,
             inter_broker_listener_of(self._settings),
             topic_config=self._topic_config,
@@ -252,10 +268,10 @@ class KraftAssembly:
     # What it answers.
 
     def _features(self) -> Features:
-        return Features(KNOWN_FEATURES, self._follower.cluster.features, self._follower.offset)
+        return Features(KNOWN_FEATURES, self._follower.features, self._follower.offset)
 
     def _apis(self) -> Mapping[int, Api]:
-        ask, metadata = self._link.ask, self._parts.replicas.metadata
+        ask, metadata = self._links[FORWARDING].ask, self._parts.replicas.metadata
         store = LoggedConfigs(lambda: self._follower.cluster.configs, lambda: metadata.image.topics)
         configs = ConfigRequests(self.broker, store, lambda: self._layers).apis
         blocks = blocks_of_controller(ask, self.broker, lambda: self._registration.epoch)

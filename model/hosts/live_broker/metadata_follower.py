@@ -9,9 +9,10 @@ Source: `org.apache.kafka.image.loader.MetadataLoader`, `kafka.server.metadata.B
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from model.broker.metadata_log import LocalChanges, LoggedCluster, all_changes, learn_facts, relearn_facts
+from model.cluster.ids import KRAFT_VERSION
 from model.hosts.background import BackgroundTasks
 from model.hosts.observing.observing import Observing
 from model.hosts.observing.replaying import replay_batches, replay_snapshot
@@ -53,6 +54,12 @@ class MetadataFollower:
         self._tasks = BackgroundTasks(self._failed_at)
         self._trouble = ""
         self._epoch = -1
+
+    @property
+    def features(self) -> Mapping[str, int]:
+        """That hold; the voters' kraft.version no record of a controller says."""
+        version = self._replay.kraft_version
+        return {**self.cluster.features, **({KRAFT_VERSION: version} if version else {})}
 
     def start(self) -> None:
         self._tasks.spawn(self._observing.run())

@@ -50,7 +50,8 @@ class BrokerLifecycle:
     `offset` is that of the last record of the metadata log that was obeyed.
     """
 
-    def __init__(self, ask: AskController, offset: Callable[[], int], interval_ms: int) -> None:
+    def __init__(self, ask: AskController, offset: Callable[[], int], interval_ms: int, dir_timeout_ms: int) -> None:
+        """`dir_timeout_ms`: so long may a log dir's failure be unknown to all controllers."""
         self.epoch = -1
         self.unfenced = asyncio.Event()
         self.caught_up = asyncio.Event()
@@ -59,7 +60,10 @@ class BrokerLifecycle:
         self._ask = ask
         self._offset = offset
         self._interval_s = interval_ms / 1000
+        self._dir_timeout_s = dir_timeout_ms / 1000
         self._failed_dirs: tuple[uuid.UUID, ...] = ()
+        self._untold: dict[uuid.UUID, asyncio.TimerHandle] = {}
+        """Those that no controller has taken in."""
         self._incarnation = uuid.uuid4()
         self._broker = -1
         self._wants_fence = True
@@ -128,9 +132,16 @@ class BrokerLifecycle:
         self._tasks.spawn(self._beat())
 
     def log_dir_failed(self, directory: uuid.UUID) -> None:
-        """Say so at once, and from now on: others are to lead what lies there."""
+        """Say so at once, and from now on: others are to lead what lies there. Where nobody hears it in time this
+        broker ends, since it would pass for having replicas that it lost."""
         self._failed_dirs += (directory,)
+        loop = asyncio.get_running_loop()
+        self._untold[directory] = loop.call_later(self._dir_timeout_s, self._end_unheard, directory)
         self._news.set()
+
+    def _end_unheard(self, directory: uuid.UUID) -> None:
+        _LOGGER.error("no controller hears that log dir %s has failed", directory)
+        self.failed.set()
 
     def serve(self) -> None:
         """Ask to be unfenced: all that the metadata log says is obeyed."""
@@ -151,7 +162,13 @@ class BrokerLifecycle:
         return ControllerMissing(self._complaint or "no controller answers")
 
     async def close(self) -> None:
+        self._heard_of(self._failed_dirs)
         await self._tasks.close()
+
+    def _heard_of(self, directories: Sequence[uuid.UUID]) -> None:
+        for directory in directories:
+            if (timer := self._untold.pop(directory, None)) is not None:
+                timer.cancel()
 
     async def _beat(self) -> None:
         while not self._may_stop.is_set():
@@ -164,6 +181,7 @@ class BrokerLifecycle:
 
     async def _beat_once(self) -> bool:
         """Whether it was answered."""
+        failed_dirs = self._failed_dirs
 
         def build(connection: Connection) -> Entity:
             shape = connection.request_shapes(ApiKey.BROKER_HEARTBEAT, HEARTBEAT_VERSION).BrokerHeartbeatRequest
@@ -174,7 +192,7 @@ class BrokerLifecycle:
                 current_metadata_offset=self._offset(),
                 want_fence=self._wants_fence,
                 want_shut_down=self._wants_shutdown,
-                offline_log_dirs=self._failed_dirs,
+                offline_log_dirs=failed_dirs,
             )
 
         try:
@@ -187,6 +205,7 @@ class BrokerLifecycle:
             self._complain(f"a heartbeat is refused with {error}")
             return False
         self._complaint, self._is_heard = "", True
+        self._heard_of(failed_dirs)
         if answer.is_caught_up:
             self.caught_up.set()
         if not answer.is_fenced and not self._wants_fence:

@@ -15,9 +15,10 @@ from pathlib import Path
 from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.hosts.quorum.active_controller import ActiveController, Periods
+    from model.hosts.quorum.active_controller import SUPPORTED, ActiveController, Periods
     from model.hosts.quorum.committed_log import SnapshotSettings
     from model.hosts.quorum.operator_requests import controller_apis
+    from model.hosts.quorum.own_registration import OwnRegistration
     from model.hosts.quorum.quorum_voter import QuorumVoter
     from model.hosts.quorum.voter_disk import SEGMENT_BYTES, VoterDisk, identity
     from model.hosts.wire.names import WireError
@@ -46,6 +47,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
     parser.add_argument("--quorum", type=_addresses, default=(), help="HOST:PORT,… who is asked for the leader")
     parser.add_argument("--voters", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where no log names them")
+    parser.add_argument(
+        "--reached", type=_voters, default=VoterSet(), help="ID@HOST:PORT,… where voters are now, if the log knows not"
+    )
     defaults = QuorumSettings()
     parser.add_argument("--election-timeout-ms", type=int, default=defaults.election_timeout_ms)
     parser.add_argument("--fetch-timeout-ms", type=int, default=defaults.fetch_timeout_ms)
@@ -94,7 +98,8 @@ async def _run(given: argparse.Namespace) -> int:
         auto_join=given.auto_join,
     )
     bootstrap = given.quorum or tuple(voter.address for voter in given.voters.voters if voter.address is not None)
-    voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings)
+    reached = {voter.key.id: voter.address for voter in given.reached.voters}
+    voter = QuorumVoter(key, cluster_id, disk, bootstrap, settings, reached)
     retention = Retention(given.retention_bytes, given.retention_ms)
     snapshots = SnapshotSettings(given.snapshot_bytes, given.snapshot_interval_ms, retention)
     periods = Periods(
@@ -109,10 +114,12 @@ async def _run(given: argparse.Namespace) -> int:
         loop.add_signal_handler(number, voter.stop)
     port = await voter.start(given.host, given.port, controller_apis(controller), given.advertised)
     controller.start()
+    registering = loop.create_task(OwnRegistration(voter, controller.log, SUPPORTED).run())
     print(f"listening on {given.host}:{port}", flush=True)
     fault = await voter.ended
     if fault:
         logging.error("the voter ends: %s", fault)
+    registering.cancel()
     controller.close()
     await voter.close()
     return 1 if fault else 0

@@ -14,12 +14,12 @@ from typing import Final
 
 import msgspec
 
-from model.cluster.ids import METADATA_VERSION
+from model.cluster.ids import KRAFT_VERSION, METADATA_VERSION
 from model.cluster.whole_file import MOST_SETTINGS, read_whole
 from model.hosts.quorum.committed_log import CommittedLog, SnapshotSettings, values_of
 from model.hosts.quorum.control_batches import data_batch
 from model.hosts.quorum.controller_state import TermState
-from model.hosts.quorum.quorum_voter import KRAFT_VERSION, KRAFT_VERSIONS, QuorumVoter
+from model.hosts.quorum.quorum_voter import KRAFT_VERSIONS, QuorumVoter
 from model.hosts.wire.server import Features
 from model.kraft_controller.cluster import KraftCluster, MetadataRecord
 from model.kraft_controller.compacted import CompactedLog
@@ -77,7 +77,7 @@ class ActiveController:
         self.log = CommittedLog(voter, snapshots or SnapshotSettings())
         self.state: TermState | None = None
         self.periods = periods or Periods()
-        self._cluster_id = cluster_id
+        self.cluster_id = cluster_id
         self._claim: tuple[int, int] | None = None
         self._mark = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -170,7 +170,7 @@ class ActiveController:
             values = [encode_record("AbortTransactionRecord", 0, {"reason": "controller failover"})]
         if values:
             self.propose(values)
-        return await asyncio.to_thread(TermState, log, self._cluster_id, end + len(values))
+        return await asyncio.to_thread(TermState, log, self.cluster_id, end + len(values))
 
     def _first_records(self) -> list[bytes]:
         """Those that the folder was formatted with, as a transaction (metadata.version 3.6-IV1 and later)."""

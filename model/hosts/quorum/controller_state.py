@@ -44,6 +44,8 @@ class TermState:
         self.memory = HeartbeatTable()
         self.supported: dict[int, dict[str, tuple[int, int]]] = {}
         """Broker → the levels that it knows of each feature."""
+        self.controllers: dict[int, dict[str, tuple[int, int]]] = {}
+        """The same of controllers that have registered."""
         self.quotas: dict[frozenset[tuple[str, str | None]], dict[str, float]] = {}
         self.credentials: set[tuple[str, int]] = set()
         self.rules: dict[str, Rule] = {}
@@ -104,11 +106,13 @@ class TermState:
 def _note_registration(state: TermState, fields: dict[str, Any], offset: int) -> None:
     broker = fields["brokerId"]
     state.incarnations[broker] = fields["incarnationId"]
-    state.supported[broker] = {
-        each["name"]: (each["minSupportedVersion"], each["maxSupportedVersion"]) for each in fields["features"]
-    }
+    state.supported[broker] = _ranges(fields)
     registered = {**state.memory.registered_at, broker: offset}
     state.memory = msgspec.structs.replace(state.memory, registered_at=registered)
+
+
+def _ranges(fields: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    return {each["name"]: (each["minSupportedVersion"], each["maxSupportedVersion"]) for each in fields["features"]}
 
 
 def _note_removal(state: TermState, fields: dict[str, Any], _: int) -> None:
@@ -144,6 +148,10 @@ _NOTES: Final[Mapping[str, Callable[[TermState, dict[str, Any], int], object]]] 
     "RemoveTopicRecord": _note_removal,
     "RegisterBrokerRecord": _note_registration,
     "UnregisterBrokerRecord": lambda state, fields, _: state.supported.pop(fields["brokerId"], None),
+    "RegisterControllerRecord": lambda state, fields, _: state.controllers.update(
+        {fields["controllerId"]: _ranges(fields)}
+    ),
+    "UnregisterControllerRecord": lambda state, fields, _: state.controllers.pop(fields["controllerId"], None),
     "FeatureLevelRecord": lambda state, fields, _: state.features.update({fields["name"]: fields["featureLevel"]}),
     "ProducerIdsRecord": _note_producer_ids,
     "ClientQuotaRecord": _note_quota,

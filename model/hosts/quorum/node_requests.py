@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from kio.schema.errors import ErrorCode
 
+from model.cluster.ids import KRAFT_VERSION
 from model.hosts.quorum.active_controller import SUPPORTED, ActiveController
 from model.hosts.quorum.broker_requests import Answers
-from model.hosts.quorum.quorum_voter import KRAFT_VERSION
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import error_code
 from model.hosts.wire.server import Request as Received
@@ -51,13 +51,14 @@ def _wanted_features(
     errors = {str(each.feature): ErrorCode.none for each in body.feature_updates}
     state = controller.active
     cluster, features = state.cluster, dict(state.features)
+    nodes = (*state.supported.values(), *state.controllers.values(), SUPPORTED)
     records: list[MetadataRecord] = []
     for asked in body.feature_updates:
         name, level, way = str(asked.feature), int(asked.max_version_level), _way(asked)
         if name == KRAFT_VERSION:
             errors[name] = error_code(controller.voter.upgrade(level, dry=True))
             continue
-        errors[name] = level_error({**state.supported, -1: SUPPORTED}, name, level)
+        errors[name] = level_error(dict(enumerate(nodes)), name, level)
         if errors[name] is ErrorCode.none and way is not None:
             answer = update_feature(cluster, name, level, way, _STATIC_MIN_ISR, features.get(name, 0))
             errors[name], features[name] = answer.error, level
@@ -74,8 +75,8 @@ def _way(asked: Any) -> Upgrade | None:
     return Upgrade.SAFE_DOWNGRADE if asked.allow_downgrade else Upgrade.UPGRADE
 
 
-def _describe(controller: ActiveController, received: Received) -> Entity:
-    """Of controllers only; brokers tell of brokers."""
+def controllers_described(controller: ActiveController, received: Received) -> Entity:
+    """Of controllers only; brokers tell of brokers. Each controller does, the active one or not: tools find that so."""
     body: Any = received.body
     node = controller.voter.node
     is_right = getattr(body, "endpoint_type", _BROKERS) == _CONTROLLERS
@@ -90,12 +91,12 @@ def _describe(controller: ActiveController, received: Received) -> Entity:
         error_code=ErrorCode.none if is_right else ErrorCode.mismatched_endpoint_type,
         error_message=None,
         endpoint_type=_CONTROLLERS,
-        cluster_id=controller.active.cluster_id,
+        cluster_id=controller.cluster_id,
         controller_id=node.persisted.leader,
         brokers=voters,
         cluster_authorized_operations=_UNTOLD,
     )
 
 
-OF_NODES: Final[Mapping[int, Answers]] = {57: _update, 60: _describe, 64: _unregister}
+OF_NODES: Final[Mapping[int, Answers]] = {57: _update, 64: _unregister}
 """By API key."""

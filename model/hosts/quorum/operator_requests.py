@@ -16,7 +16,7 @@ from model.hosts.quorum.acl_requests import OF_ACLS
 from model.hosts.quorum.active_controller import ActiveController, NotActiveError
 from model.hosts.quorum.broker_requests import OF_BROKERS, Answers
 from model.hosts.quorum.config_requests import OF_CONFIGS
-from model.hosts.quorum.node_requests import OF_NODES
+from model.hosts.quorum.node_requests import OF_NODES, controllers_described
 from model.hosts.quorum.quorum_voter import refused
 from model.hosts.quorum.topic_requests import OF_TOPICS
 from model.hosts.wire.messages import Entity, encode_response, request_start, versions_known
@@ -27,7 +27,8 @@ from model.kraft_controller.cluster import EVERY_BROKER
 
 OF_OPERATORS: Final[Mapping[int, Answers]] = {**OF_TOPICS, **OF_CONFIGS, **OF_NODES, **OF_ACLS}
 """By API key."""
-ENVELOPE: Final = 58
+OF_THE_VOTER: Final = (ApiKey.DESCRIBE_QUORUM, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
+"""What operators ask that the voter answers, by what it knows."""
 
 
 def controller_apis(controller: ActiveController) -> Mapping[int, Api]:
@@ -40,25 +41,50 @@ def controller_apis(controller: ActiveController) -> Mapping[int, Api]:
         except NotActiveError:
             return refused(received)
 
-    async def unwrap(received: Received) -> Entity:
-        shape, frame = received.shape("EnvelopeResponse"), bytes(received.body.request_data)
-        start = request_start(frame)
-        inner = Received(start, frame, received.peer, received.listener)
-        if start.api_key not in OF_OPERATORS:
-            return shape(response_data=None, error_code=ErrorCode.invalid_request)
-        if not served[start.api_key].lowest <= start.version <= served[start.api_key].highest:
-            return shape(response_data=None, error_code=ErrorCode.unsupported_version)  # the client asks anew
-        try:
-            entity = await _answered(controller, OF_OPERATORS[start.api_key], inner)
-        except NotActiveError:
-            return shape(response_data=None, error_code=ErrorCode.not_controller)
-        data = b"".join(encode_response(entity, start.correlation_id))
-        return shape(response_data=data, error_code=ErrorCode.none)
+    async def describe_cluster(received: Received) -> Entity:
+        return controllers_described(controller, received)
 
     served = {
         key: Api(max(_LOWEST.get(key, 0), versions_known(key)[0]), versions_known(key)[1], answer) for key in answers
     }
-    return {**served, ENVELOPE: Api(0, 0, unwrap), ApiKey.DESCRIBE_CONFIGS: _describing(controller)}
+    of_voter = {key: controller.voter.apis[key] for key in OF_THE_VOTER}
+    sent_on = {**{key: served[key] for key in OF_OPERATORS}, **of_voter}
+    return {
+        **served,
+        ApiKey.ENVELOPE: _unwrapping(controller, sent_on),
+        ApiKey.DESCRIBE_CLUSTER: Api(*versions_known(ApiKey.DESCRIBE_CLUSTER), describe_cluster),
+        ApiKey.DESCRIBE_CONFIGS: _describing(controller),
+    }
+
+
+def _unwrapping(controller: ActiveController, sent_on: Mapping[int, Api]) -> Api:
+    """Envelopes, with what a broker sends on in them."""
+
+    async def answer(inner: Received) -> Entity | None:
+        key = inner.start.api_key
+        if key in OF_OPERATORS:
+            return await _answered(controller, OF_OPERATORS[key], inner)
+        if controller.state is None:
+            raise NotActiveError
+        return await sent_on[key].answer(inner)
+
+    async def unwrap(received: Received) -> Entity:
+        shape, frame = received.shape("EnvelopeResponse"), bytes(received.body.request_data)
+        start = request_start(frame)
+        api = sent_on.get(start.api_key)
+        if api is None:
+            return shape(response_data=None, error_code=ErrorCode.invalid_request)
+        if not api.lowest <= start.version <= api.highest:
+            return shape(response_data=None, error_code=ErrorCode.unsupported_version)  # the client asks anew
+        try:
+            entity = await answer(Received(start, frame, received.peer, received.listener))
+        except NotActiveError:
+            return shape(response_data=None, error_code=ErrorCode.not_controller)
+        assert entity is not None, "no Produce is sent on"
+        data = b"".join(encode_response(entity, start.correlation_id))
+        return shape(response_data=data, error_code=ErrorCode.none)
+
+    return Api(0, 0, unwrap)
 
 
 def _describing(controller: ActiveController) -> Api:

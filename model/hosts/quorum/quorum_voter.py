@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 import msgspec
 from kio.schema.errors import ErrorCode
 
+from model.cluster.ids import KRAFT_VERSION
 from model.hosts.quorum.control_batches import batches_of
 from model.hosts.quorum.raft_requests import API_KEYS, LISTENER, request_body, request_value
 from model.hosts.quorum.raft_responses import quorum_described, reply_body, reply_value
@@ -75,12 +76,11 @@ SERVED: Final[Mapping[int, tuple[int, int]]] = {
     API_KEYS[BeginQuorumEpoch]: (0, 1),
     API_KEYS[EndQuorumEpoch]: (0, 1),
     API_KEYS[FetchSnapshot]: (0, 1),
-    API_KEYS[AddVoter]: (0, 0),
+    API_KEYS[AddVoter]: (0, 1),
     API_KEYS[RemoveVoter]: (0, 0),
     API_KEYS[UpdateVoter]: (0, 0),
 }
 """What voters ask each other, by versions from 3.3 to 4.4."""
-KRAFT_VERSION: Final = "kraft.version"
 KRAFT_VERSIONS: Final = (0, 1)
 _FIRST_PRE_VOTE = 2
 _PAUSE_S = 0.05
@@ -124,7 +124,9 @@ class QuorumVoter:
         disk: VoterDisk,
         bootstrap: tuple[Address, ...],
         settings: QuorumSettings,
+        reached: Mapping[int, Address] | None = None,
     ) -> None:
+        """`reached`: where voters listen now, if not where the log says."""
         self.disk = disk
         self.machine: StateMachine = Idle()
         self.features = lambda: Features({KRAFT_VERSION: KRAFT_VERSIONS}, {})
@@ -135,6 +137,7 @@ class QuorumVoter:
         self._cluster_id = cluster_id
         self._bootstrap = bootstrap
         self._settings = settings
+        self._reached = reached
         self._node: RaftNode | None = None
         self._events: deque[Event] = deque()
         self._is_deciding = False
@@ -154,14 +157,18 @@ class QuorumVoter:
         assert self._node is not None, "it was never started"
         return self._node
 
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """What it answers by itself."""
+        raft = {key: Api(*versions, self._answer_raft, until_gone=True) for key, versions in SERVED.items()}
+        return {**raft, ApiKey.DESCRIBE_QUORUM: Api(0, 2, self._describe)}
+
     async def start(self, host: str, port: int, apis: Mapping[int, Api], advertised: Address | None = None) -> int:
         """Listens, and takes part from now on. `apis` are more that are answered there. Raises OSError.
 
         `advertised`: where others reach it, if not where it listens.
         """
-        raft = {key: Api(*versions, self._answer_raft, until_gone=True) for key, versions in SERVED.items()}
-        quorum = {int(ApiKey.DESCRIBE_QUORUM): Api(0, 2, self._describe)}
-        self._server = Server({**raft, **quorum, **apis}, listener=LISTENER, features=self.features)
+        self._server = Server({**self.apis, **apis}, listener=LISTENER, features=self.features)
         port = await self._server.start(host, port)
         decision = begin(
             Voter(self._key, advertised or (host, port), KRAFT_VERSIONS),
@@ -171,6 +178,7 @@ class QuorumVoter:
             cluster_id=self._cluster_id,
             settings=self._settings,
             bootstrap=self._bootstrap,
+            reached=self._reached,
             seed=time.time_ns(),
         )
         self._is_deciding = True
@@ -312,8 +320,11 @@ class QuorumVoter:
         reply = answer.reply
         if answer.records_from != UNKNOWN:
             return reply, self.disk.records(answer.records_from)
+        if isinstance(reply, FetchAnswer) and reply.snapshot is not None:
+            self.disk.snapshots.asked_for(reply.snapshot, _wall_ms())
         if not isinstance(reply, SnapshotAnswer) or reply.known.error != "NONE":
             return reply, b""
+        self.disk.snapshots.asked_for(reply.snapshot, _wall_ms())
         size, data = self.disk.snapshots.piece(reply.snapshot, reply.position)
         if reply.position >= size:
             known = msgspec.structs.replace(reply.known, error="POSITION_OUT_OF_RANGE")

@@ -155,12 +155,14 @@ def _fetch_snapshot(module: Any, request: FetchSnapshot) -> Entity:
 
 def _add(module: Any, request: AddVoter) -> Entity:
     key = request.voter.key
-    return module.AddRaftVoterRequest(
+    return shaped(
+        module.AddRaftVoterRequest,
         cluster_id=request.cluster_id,
         timeout=datetime.timedelta(seconds=2),
         voter_id=key.id,
         voter_directory_id=_directory(key.directory),
         listeners=_endpoints(module.Listener, request.voter.address),
+        ack_when_committed=request.when_committed,
     )
 
 
@@ -276,7 +278,8 @@ def _read_fetch_snapshot(body: Any) -> FetchSnapshot:
 
 
 def _read_add(body: Any) -> AddVoter:
-    return AddVoter(body.cluster_id, Voter(_key(body.voter_id, body.voter_directory_id), _address(body.listeners)))
+    voter = Voter(_key(body.voter_id, body.voter_directory_id), _address(body.listeners))
+    return AddVoter(body.cluster_id, voter, getattr(body, "ack_when_committed", True))
 
 
 def _read_remove(body: Any) -> RemoveVoter:

@@ -32,6 +32,7 @@ class SnapshotFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._asked_ms: dict[LogPosition, int] = {}
 
     def forget_parts(self) -> None:
         """Whatever did not get its name before the process ended."""
@@ -49,10 +50,15 @@ class SnapshotFiles:
 
     def _file(self, snapshot: LogPosition) -> SnapshotFile:
         with self.path(snapshot).open("rb") as file:
-            return SnapshotFile(snapshot, os.fstat(file.fileno()).st_size, snapshot_time(file.read(_HEAD)))
+            size, asked_ms = os.fstat(file.fileno()).st_size, self._asked_ms.get(snapshot)
+            return SnapshotFile(snapshot, size, snapshot_time(file.read(_HEAD)), asked_ms)
 
     def path(self, snapshot: LogPosition) -> Path:
         return self._folder / f"{snapshot.offset:020d}-{snapshot.epoch:010d}.checkpoint"
+
+    def asked_for(self, snapshot: LogPosition, now_ms: int) -> None:
+        """A follower is told to read it, or reads it."""
+        self._asked_ms[snapshot] = now_ms
 
     def piece(self, snapshot: LogPosition, position: int) -> tuple[int, bytes]:
         """Its size, and bytes of it from `position` on."""
@@ -112,3 +118,4 @@ class SnapshotFiles:
         for older in self.ids():
             if older < snapshot:
                 self.path(older).unlink()
+                self._asked_ms.pop(older, None)

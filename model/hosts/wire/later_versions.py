@@ -4,14 +4,18 @@ all others are.
 Fetch v18 (KIP-1166, Kafka 4.1) tells the high watermark that the asker knows; the response is v17's.
 DescribeCluster v2 (KIP-1073, Kafka 4.0) asks for fenced brokers, too.
 BrokerHeartbeat v2 (KIP-1066, Kafka 4.3) tells of cordoned log directories; the response is v1's.
+AddRaftVoter v1 (Kafka 4.2) need not wait until the voter is committed; the response is v0's.
 Source: `FetchRequest.json` and `FetchResponse.json` (4.1), `DescribeClusterRequest.json` and
-`DescribeClusterResponse.json` (4.0), `BrokerHeartbeatRequest.json` (4.3).
+`DescribeClusterResponse.json` (4.0), `BrokerHeartbeatRequest.json` (4.3), `AddRaftVoterRequest.json` (4.2).
 """
 
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from kio.schema.add_raft_voter.v0 import request as add_raft_voter
+from kio.schema.add_raft_voter.v0.request import Listener
+from kio.schema.add_raft_voter.v0.response import AddRaftVoterResponse
 from kio.schema.broker_heartbeat.v1 import request as broker_heartbeat
 from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
@@ -34,6 +38,8 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 __all__ = [
     "AbortedTransaction",
+    "AddRaftVoterRequest",
+    "AddRaftVoterResponse",
     "BrokerHeartbeatRequest",
     "BrokerHeartbeatResponse",
     "DescribeClusterBroker",
@@ -47,6 +53,7 @@ __all__ = [
     "FetchableTopicResponse",
     "ForgottenTopic",
     "LeaderIdAndEpoch",
+    "Listener",
     "NodeEndpoint",
     "PartitionData",
     "ReplicaState",
@@ -175,3 +182,11 @@ class BrokerHeartbeatRequest(broker_heartbeat.BrokerHeartbeatRequest):
 
     __version__: ClassVar[i16] = i16(2)
     cordoned_log_dirs: tuple[uuid.UUID | None, ...] | None = field(metadata=_of("uuid", tag=1), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRaftVoterRequest(add_raft_voter.AddRaftVoterRequest):
+    """A controller that shall vote."""
+
+    __version__: ClassVar[i16] = i16(1)
+    ack_when_committed: bool = field(metadata=_of("bool"), default=True)

@@ -30,6 +30,7 @@ _LATER: Final[Mapping[tuple[int, int], tuple[type[Entity], type[Entity]]]] = {
     (52, 2): (vote_v2.VoteRequest, vote_v2.VoteResponse),
     (63, 2): (later_versions.BrokerHeartbeatRequest, later_versions.BrokerHeartbeatResponse),
     (60, 2): (later_versions.DescribeClusterRequest, later_versions.DescribeClusterResponse),
+    (80, 1): (later_versions.AddRaftVoterRequest, later_versions.AddRaftVoterResponse),
 }
 """Versions that `kio` does not have: API and version → the classes of its request and of its response."""
 

@@ -6,24 +6,28 @@ import pytest
 from msgspec.structs import replace
 
 from model.observer.messages import LogPosition
+from model.raft.decide import begin, decide
 from model.raft.messages import (
     AddVoter,
     AnswerHeader,
     Append,
     AskVersions,
     ChangeAnswer,
+    ElectionState,
     EndQuorumEpoch,
     FetchAnswer,
     RemoveVoter,
     RequestReceived,
+    Send,
     SendAnswer,
     TimePassed,
     UpdateVoter,
     UpgradeKraftVersion,
     VersionsAnswer,
+    Vote,
 )
 from model.raft.node import Leader, Resigned
-from model.raft.raft_log import ReplicaKey, Voter, VoterSet, VotersWritten
+from model.raft.raft_log import RaftBatch, ReplicaKey, Voter, VoterSet, VotersWritten
 from tests.model.raft.replica import Replica, fetch, follower, leader, log_of, voter, voters
 
 
@@ -60,6 +64,18 @@ def test_an_observer_that_has_caught_up_becomes_a_voter_and_the_asker_hears_when
     assert replica.role.change is not None, "two of four are no majority"
     reply = _answer_on(replica, 50, 7)
     assert reply.known.error == "NONE"
+
+
+def test_the_only_voter_leads_on_while_another_one_is_added_however_long_it_was_alone() -> None:
+    replica = led(1)
+    replica.wait(3_600_000, TimePassed())
+    replica.ask(fetch(7, 2, replica.node.log.last), FetchAnswer)
+    replica.tell(RequestReceived(50, AddVoter(None, voter(7))))
+    replica.hear(AskVersions, VersionsAnswer(AnswerHeader(epoch=2)))
+    replica.wait(replica.node.settings.check_quorum_ms - 1, TimePassed())
+    assert isinstance(replica.role, Leader)
+    replica.wait(1, TimePassed())
+    assert isinstance(replica.role, Resigned), "the second one never followed"
 
 
 def _answer_on(replica: Replica, number: int, fetching: int) -> ChangeAnswer:
@@ -203,3 +219,24 @@ def test_only_a_leader_upgrades() -> None:
         upgrade(follower(1, log_of((1, 5), voting=voters(1, 2, 3, kraft_version=0)), leader=2))
         == "NOT_LEADER_OR_FOLLOWER"
     )
+
+
+def test_a_leader_that_listens_elsewhere_now_says_so_at_the_start_of_its_epoch() -> None:
+    there = leader(1, log_of((1, 5), voting=voters(1, 2, 3)).appended(_as_voters(voters(1, 2, 3))))
+    assert there.node.log.voters_offset == 5
+    moved = voters(1, 2, 3).updated(replace(voter(1), address=("elsewhere", 9093)))
+    replica = leader(1, log_of((1, 5), voting=moved).appended(_as_voters(moved)))
+    log = replica.node.log
+    assert (log.voters, log.voters_offset, log.end) == (voters(1, 2, 3), 8, 10), "with their kraft.version"
+
+
+def _as_voters(told: VoterSet) -> list[RaftBatch]:
+    return [RaftBatch(5, 7, 1, VotersWritten(told))]
+
+
+def test_voters_that_all_listen_elsewhere_now_find_each_other_where_each_is_told_they_are() -> None:
+    log, there = log_of((1, 5), voting=voters(1, 2, 3)), {2: ("new-2", 9093), 3: ("new-3", 9093)}
+    decision = begin(voter(1), ElectionState(1), log, 0, reached=there)
+    asked = decide(decision.node, TimePassed(), 5_000)
+    sent = {each.address for each in asked.commands if isinstance(each, Send) and isinstance(each.request, Vote)}
+    assert sent == set(there.values())

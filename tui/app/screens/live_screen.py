@@ -152,7 +152,7 @@ class LiveScreen(Page):
 
     def action_pane(self, step: int) -> None:
         if self.bottom.is_typing:
-            self.bottom.complete(lambda text: completed(text, self.kdrill.requests))
+            self.bottom.complete(lambda text: completed(text, self.kdrill.requests, self.kdrill.contexts))
             return
         panes = [frame.pane for frame in self._in_reading_order if self.is_offered(frame) and frame.pane.can_focus]
         place = panes.index(self.focused) if self.focused in panes else -1

@@ -228,7 +228,7 @@ def _brokers(facts: HeaderFacts) -> tuple[Span, ...]:
         down = f" {facts.brokers_down} DOWN" if facts.brokers_down else ""
         return ((f"brokers {facts.brokers_up} up {unsure}{down}", "error"), (unsure + down, "error"), ("", ""))
     if not facts.brokers_down:
-        up = (f"{facts.brokers_up} brokers up", "") if facts.brokers_up else ("", "")
+        up = (f"{facts.brokers_up} broker{'s' * (facts.brokers_up != 1)} up", "") if facts.brokers_up else ("", "")
         return (up, ("", ""))
     down = f"{facts.brokers_down} DOWN"
     return ((f"brokers {facts.brokers_up} up {down}", "error"), (down, "error"), ("", ""))

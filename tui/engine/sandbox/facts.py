@@ -4,7 +4,7 @@ Of a sandbox, its processes and links say it; of any other cluster, the image al
 Places nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -87,6 +87,8 @@ class SandboxNode:
     link: LinkStatus | None = None
     """The one with ZooKeeper or controllers; None where none is known."""
     to_clients: LinkStatus | None = None
+    role: str = ""
+    """Of a controller that does not vote."""
     links: str = ""
     """Its other links that are cut or slow, in words."""
 
@@ -147,13 +149,16 @@ def _of_sandbox(
     is_kraft = any(one.kind == "controller" for one in state.processes)
     servers = [one for one in state.processes if one.kind in ("zookeeper", "controller")]
     away = {link.between[0] for link in state.links if link.between[1] == CONTROLLERS and link.status == "cut"}
-    serving = sum(one.status == "running" and number_in(one.name) not in away for one in servers)
-    has_quorum = serving > len(servers) // 2
+    voting = _voting(drawn.moment.image, servers)
+    serving = sum(one.status == "running" and number_in(one.name) not in away for one in voting)
+    has_quorum = serving > len(voting) // 2
     alone = "CONTROLLER" if is_kraft else "ZOOKEEPER"
     sandbox = _Sandbox(drawn, state, has_quorum, now_ms, CONTROLLERS if is_kraft else ZOOKEEPER)
     brokers = tuple(sandbox.broker(one, counted) for one in state.processes if one.kind == "broker")
     return SandboxFacts(
-        top=tuple(sandbox.controller(one) if is_kraft else sandbox.node(one, one.name) for one in servers),
+        top=tuple(
+            sandbox.controller(one, votes=one in voting) if is_kraft else sandbox.node(one, one.name) for one in servers
+        ),
         brokers=brokers,
         producer=next((sandbox.node(one, one.name) for one in state.processes if one.kind == "producer"), None),
         load=state.load,
@@ -161,6 +166,12 @@ def _of_sandbox(
         missing="" if has_quorum else f"NO {'QUORUM' if len(servers) > 1 else alone}",
         again_ms=_again_ms(state, brokers, now_ms),
     )
+
+
+def _voting(image: ClusterImage, servers: Sequence[ProcessView]) -> Sequence[ProcessView]:
+    """Those that decide; all of them where nobody says who votes."""
+    names = {f"controller {each.id}" for each in image.quorum.voters} if image.quorum else set()
+    return [one for one in servers if one.name in names] or servers
 
 
 def _again_ms(state: SandboxState, brokers: Iterable[SandboxNode], now_ms: int) -> int:
@@ -195,9 +206,9 @@ class _Sandbox:
         )
         return _shared(node, counted, int(number))
 
-    def controller(self, process: ProcessView) -> SandboxNode:
+    def controller(self, process: ProcessView, *, votes: bool) -> SandboxNode:
         """One of KRaft: it is above, and has links as those below."""
-        return self._linked(process)
+        return replace(self._linked(process), role="" if votes else "observes")
 
     def _linked(self, process: ProcessView) -> SandboxNode:
         number = number_in(process.name)

@@ -170,7 +170,8 @@ class SandboxPicture:
         for place, node in enumerate(top):
             box = Box(x + place * (each + GAP), y, each, 3)
             self._node_box(node, box)
-            self._write(box, 0, state_line(node), self._ink(node))
+            links = "  ".join(filter(None, (node.role, LINKS["slow"][2] * (node.link == "slow"), node.links)))
+            self._write(box, 0, [*state_line(node), span(f"  {links}".rstrip(), "warn")], self._ink(node))
         return y + 3
 
     def _line_of(self, nodes: Sequence[SandboxNode], y: int, x: int = 0) -> int:

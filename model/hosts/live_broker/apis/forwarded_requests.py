@@ -44,6 +44,8 @@ FORWARDED: Final[Mapping[int, tuple[int, int]]] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (0, 0),
     ApiKey.UPDATE_FEATURES: (0, 1),
     ApiKey.UNREGISTER_BROKER: (0, 0),
+    ApiKey.ADD_RAFT_VOTER: (0, 0),
+    ApiKey.REMOVE_RAFT_VOTER: (0, 0),
 }
 """By API key: the versions that controllers of 3.9 and 4.x know."""
 _LOGGER = logging.getLogger(__name__)

@@ -93,6 +93,7 @@ async def _quorum(port: int) -> Quorum:
     """As a broker passes it on."""
     connection = await Connection.open("127.0.0.1", port, "test", PATIENCE_S)
     try:
+        assert connection.features["kraft.version"] == 1, "which no controller's record says"
         return described_quorum(await connection.ask(describe_quorum(connection), PATIENCE_S))
     finally:
         await connection.close()

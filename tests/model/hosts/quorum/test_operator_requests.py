@@ -7,19 +7,21 @@ from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest_asyncio
 
+from model.hosts.kafka_descriptions import describe_quorum
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.messages import encode_request
-from model.hosts.wire.names import error_name
+from model.hosts.wire.messages import decode_response, encode_request
+from model.hosts.wire.names import error_name, topic_uuid
 from tests.harness.kafka import free_ports
-from tests.harness.quorum_voters import Reader, VoterProcess, voter_processes
+from tests.harness.quorum_voters import Reader, VoterProcess, directory_id, voter_processes
 
 DESCRIBE_CONFIGS = 32
 CREATE_TOPICS, DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, ALTER_CONFIGS, CREATE_PARTITIONS = 19, 29, 30, 31, 33, 37
 INCREMENTAL, REASSIGN, LIST_REASSIGNED, QUOTAS, SCRAM, FEATURES, CLUSTER, UNREGISTER = 44, 45, 46, 49, 51, 57, 60, 64
-ENVELOPE = 58
+ENVELOPE, REGISTRATION, REMOVE_VOTER = 58, 70, 81
 TIMEOUT = timedelta(seconds=5)
 
 
@@ -136,6 +138,9 @@ async def test_features_and_nodes(controller: Connection) -> None:
     assert await update("group.version", 1, 1) == "NONE"
     assert await update("group.version", 0, 1) == "INVALID_UPDATE_VERSION"
     assert await update("group.version", 0, 2) == "NONE"
+    about: dict[str, object] = {"controller_id": 8, "incarnation_id": uuid4(), "zk_migration_ready": False}
+    await ask(controller, REGISTRATION, "ControllerRegistrationRequest", **about, listeners=(), features=())
+    assert await update("group.version", 1, 1) == "INVALID_UPDATE_VERSION", "that controller knows none"
     gone = await ask(controller, UNREGISTER, "UnregisterBrokerRequest", broker_id=7)
     assert error_name(gone.error_code) == "BROKER_ID_NOT_REGISTERED"
     described = await controller.ask(_describe_cluster(controller, 2), 5.0)
@@ -186,6 +191,35 @@ async def test_what_a_broker_sends_on_in_a_version_that_is_not_known(controller:
     assert told[0][1] is not None and told[1][1] is None
 
 
+async def test_a_broker_sends_changes_of_the_voters_on_too(controller: Connection) -> None:
+    """As Kafka's do; the voter answers, and not the controller."""
+    removed = built(
+        controller.request_shapes(REMOVE_VOTER),
+        "RemoveRaftVoterRequest",
+        cluster_id=None,
+        voter_id=1,
+        voter_directory_id=topic_uuid(directory_id(1)),
+    )
+    error, data = await sent_on(controller, removed)
+    assert error == "NONE" and data is not None
+    answer: Any = decode_response(data, REMOVE_VOTER, 0)[1]
+    assert (error_name(answer.error_code), answer.error_message) == ("VOTER_NOT_FOUND", "it is the only voter")
+    assert (await sent_on(controller, describe_quorum(controller)))[0] == "NONE"
+
+
+async def sent_on(controller: Connection, request: Any) -> tuple[str, bytes | None]:
+    """Error and answer, as a broker hears them."""
+    wanted = built(
+        controller.request_shapes(ENVELOPE),
+        "EnvelopeRequest",
+        request_data=b"".join(encode_request(request, 5, "tool")),
+        request_principal=None,
+        client_host_address=b"\x7f\0\0\1",
+    )
+    answer: Any = await controller.ask(wanted, 5.0)
+    return error_name(answer.error_code), answer.response_data
+
+
 async def test_who_is_not_the_active_controller_says_so_of_all_that_was_asked(tmp_path: Path) -> None:
     ports = dict(enumerate(islice(free_ports(), 2), 1))
     voter: VoterProcess = voter_processes(tmp_path, ports, 1)[1]
@@ -200,6 +234,9 @@ async def test_who_is_not_the_active_controller_says_so_of_all_that_was_asked(tm
     assert [(each.name, error_name(each.error_code)) for each in answer.results] == [("t", "NOT_CONTROLLER")]
     gone = await ask(connection, UNREGISTER, "UnregisterBrokerRequest", broker_id=7)
     assert error_name(gone.error_code) == "NOT_CONTROLLER"
+    assert await sent_on(connection, describe_quorum(connection)) == ("NOT_CONTROLLER", None)
+    described = await connection.ask(_describe_cluster(connection, 2), 5.0)
+    assert (described.controller_id, [each.broker_id for each in described.brokers]) == (-1, [1, 2]), "tools begin here"
     await connection.close()
     voter.kill()
     assert "Traceback" not in voter.log

@@ -78,6 +78,7 @@ REQUESTS: list[tuple[Request, int, Reply]] = [
     (Fetch("c", KEY, 5, LogPosition(), 7, 0), 18, FetchAnswer(KNOWN, 7, snapshot=LogPosition(50, 4))),
     (FetchSnapshot("c", KEY, 5, LogPosition(50, 4), 100), 1, SnapshotAnswer(KNOWN, LogPosition(50, 4), 200, 100, b"x")),
     (UpdateVoter("c", 5, Voter(KEY, WHERE, (0, 1))), 0, ChangeAnswer(KNOWN)),
+    (AddVoter("c", Voter(KEY, WHERE), when_committed=False), 1, ChangeAnswer(AnswerHeader())),
     (AddVoter("c", Voter(KEY, WHERE)), 0, ChangeAnswer(AnswerHeader("DUPLICATE_VOTER"), "it votes")),
     (RemoveVoter("c", KEY), 0, ChangeAnswer(AnswerHeader("VOTER_NOT_FOUND"), "it does not vote")),
 ]

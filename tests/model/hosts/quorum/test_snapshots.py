@@ -8,17 +8,22 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from model.hosts.quorum.committed_log import values_of
+from model.hosts.quorum.quorum_voter import QuorumVoter
 from model.hosts.quorum.voter_disk import FOLDER, VoterDisk, format_folder
 from model.hosts.wire.names import WireError
 from model.kraft_controller.compacted import CompactedLog
-from model.observer.messages import LogPosition
+from model.observer.messages import NOBODY, LogPosition
+from model.raft.messages import Fetch, FetchAnswer, FetchSnapshot, LogCleaned, SnapshotAnswer
+from model.raft.node import QuorumSettings
 from model.raft.raft_log import ReplicaKey, VoterSet
+from model.raft.retention import READ_MS, Retention
 from tests.harness.quorum_voters import (
     CLUSTER_ID,
     Reader,
@@ -28,6 +33,7 @@ from tests.harness.quorum_voters import (
     three_voters,
     voter_set,
 )
+from tests.harness.waiting import eventually_async
 from tests.model.hosts.quorum.test_snapshot_files import VOTERS, appended, snapshot_at
 from tests.model.hosts.quorum.test_three_voters import VERSIONS, configured, reader_of
 from tests.thorough import the_rest_when_asked
@@ -201,3 +207,30 @@ def test_killed_in_the_middle_of_a_snapshot(tmp_path: Path) -> None:
     snapshot_at(again, 100)
     assert oct(again.snapshots.path(LogPosition(100, 1)).stat().st_mode & 0o777) == "0o400"
     assert len(list(values_of(again.snapshots.whole(LogPosition(100, 1))))) == 2500
+
+
+async def test_a_snapshot_that_is_being_read_stays_and_so_does_the_log_behind_it(tmp_path: Path) -> None:
+    disk = VoterDisk(tmp_path, VOTERS, 0, segment_bytes=400)
+    appended(disk, 20)
+    snapshot_at(disk, 120)
+    voter = QuorumVoter(VOTERS.voters[0].key, CLUSTER_ID, disk, (), QuorumSettings(election_timeout_ms=50))
+    await voter.start("127.0.0.1", 0, {})
+    await eventually_async(lambda: voter.node.log.high_watermark > 200)
+    nobody, epoch, read = ReplicaKey(NOBODY), voter.node.epoch, LogPosition(120, 1)
+    told, _ = await voter.ask_node(Fetch(None, nobody, epoch, LogPosition(), max_wait_ms=0))
+    assert isinstance(told, FetchAnswer) and told.snapshot == read
+    for offset in (150, 180):
+        snapshot_at(disk, offset)
+        started = disk.clean(Retention(0, -1), time.time_ns() // 1_000_000)
+        assert (started, disk.start) == (None, 0), "its reader has begun"
+    piece, _ = await voter.ask_node(FetchSnapshot(None, nobody, epoch, read))
+    assert isinstance(piece, SnapshotAnswer) and (piece.known.error, len(piece.data)) == ("NONE", piece.size)
+    long_after = time.time_ns() // 1_000_000 + READ_MS
+    begins = disk.clean(Retention(0, -1), long_after)
+    assert begins is not None and begins == LogPosition(180, 1)
+    voter.tell(LogCleaned(begins))
+    gone, _ = await voter.ask_node(FetchSnapshot(None, nobody, epoch, read))
+    assert gone.known.error == "SNAPSHOT_NOT_FOUND"
+    voter.stop()
+    assert await voter.ended == ""
+    await voter.close()

@@ -19,10 +19,11 @@ from model.metadata_log.decoder import Decoded, decode
 from model.raft.raft_log import ReplicaKey, Voter, VoterSet
 from tests.harness.kafka import free_ports
 from tests.harness.quorum_voters import CLUSTER_ID, Reader, VoterProcess, directory_id, three_voters
-from tests.harness.waiting import PATIENCE_S
+from tests.harness.waiting import PATIENCE_S, eventually
 from tests.thorough import the_rest_when_asked
 
 VERSIONS = ("kraft.version-1", "kraft.version-0")
+FOLLOWS = "Follower in epoch"
 
 
 @pytest.fixture(params=the_rest_when_asked([1, 0]), ids=VERSIONS)
@@ -164,7 +165,9 @@ async def test_what_a_leader_alone_has_is_not_committed_and_is_cut_later(voters:
     for node in others:
         voters[node].start()
     await reader.read_more(3, epoch + 1)
+    followed = voters[old].log.count(FOLLOWS)
     voters[old].start()
+    eventually(lambda: voters[old].log.count(FOLLOWS) > followed, "it to follow", standing=lambda: voters[old].log)
     await reader.read_more(3)
     await asyncio.sleep(1)
     for voter in voters.values():

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import BrokerLost, BrokerRegistered, ControllerElected
 from model.sandbox.faults import CutLink, HealLink
 from model.sandbox.messages import LinkView, LoadView, OpenFault, ProcessKind, ProcessStatus, ProcessView, SandboxState
@@ -245,12 +246,30 @@ def test_without_a_majority_nothing_is_written_and_nobody_is_fenced(how: Process
     assert "NO QUORUM" not in one_left and "fenced in" in one_left
 
 
+def test_a_controller_that_votes_no_more_observes_and_makes_no_majority() -> None:
+    voters = tuple(QuorumReplica(number) for number in (101, 102))
+    image = msgspec.structs.replace(KRAFT, quorum=Quorum(102, 3, 9, voters, (QuorumReplica(103),)))
+    told = drawn(of_quorum(), image=image).plain
+    assert told.count("UP  observes") == 1 and "NO QUORUM" not in told
+    lost = drawn(of_quorum(process("controller", "controller 101", "killed", NOW_MS - 900)), image=image).plain
+    assert "NO QUORUM: nothing is written" in lost
+
+
 def test_a_quorum_of_one_is_a_controller() -> None:
     alone = of_quorum(process("controller", "controller 101", "killed", NOW_MS - 900))
     processes = [one for one in alone.processes if one.name not in ("controller 102", "controller 103")]
     assert (
         "NO CONTROLLER: nothing is written" in drawn(msgspec.structs.replace(alone, processes=tuple(processes))).plain
     )
+
+
+def test_a_controller_whose_links_are_slow_or_cut_says_which() -> None:
+    links = (
+        LinkView(between=("101", "controllers"), status="slow", delay_ms=200),
+        LinkView(between=("102", "103"), status="cut"),
+    )
+    told = drawn(of_quorum(links=links), image=KRAFT).plain
+    assert "│ UP  SLOW " in told and " UP  cut: c103 " in told and "UP  cut: c102 " in told
 
 
 def test_a_controller_that_is_cut_off_says_so() -> None:
