@@ -279,6 +279,31 @@ def test_tools_that_ask_the_controller_itself(ruled: KraftCluster) -> None:
     assert "log.retention.bytes=3600001" in commands.ask("configs", *here, "--describe", *everywhere)
 
 
+def test_cordoned_directories_get_no_new_replicas(ruled: KraftCluster) -> None:
+    """KIP-1066: each broker tells its controller, which has the next one know it, too."""
+    if ruled.kafka.release.version < "4.3":
+        pytest.skip("its brokers know none")
+    commands = Commands(ruled)
+    both = ",".join(str(ruled.folder / "node-4" / name) for name in ("logs", "more"))
+    of_4 = ("--entity-type", "brokers", "--entity-name", "4")
+    commands.ask("configs", *at(ruled), "--alter", *of_4, "--add-config", f"cordoned.log.dirs=[{both}]")
+
+    def refused() -> bool:
+        try:
+            commands.create("cordoned", {0: (4,)})
+        except RuntimeError as failure:
+            return "assignment" in str(failure)
+        commands.delete("cordoned")
+        return False
+
+    eventually(refused, "its controller to know")
+    ruled.kill(1)
+    ruled.start(1)
+    eventually(refused, "the next one to know")
+    commands.ask("configs", *at(ruled), "--alter", *of_4, "--delete-config", "cordoned.log.dirs")
+    eventually(lambda: not refused(), "replicas to be placed there again")
+
+
 def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:
     commands = Commands(ruled)
     ruled.stop(4)

@@ -67,6 +67,7 @@ def _heartbeat(controller: ActiveController, received: Received) -> Entity:
     body: Any = received.body
     state = controller.active
     failed = tuple(_text(each) for each in getattr(body, "offline_log_dirs", ()))
+    cordoned = getattr(body, "cordoned_log_dirs", None)
     beat = Heartbeat(
         int(body.broker_id),
         int(body.broker_epoch),
@@ -74,6 +75,7 @@ def _heartbeat(controller: ActiveController, received: Received) -> Entity:
         body.want_fence,
         body.want_shut_down,
         failed,
+        None if cordoned is None else tuple(_text(each) for each in cordoned),
     )
     told = heard(state.cluster, state.memory, beat, now_ms())
     state.memory = told.memory
