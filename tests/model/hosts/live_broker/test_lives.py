@@ -77,6 +77,8 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
 
     second.kill()
     second.start()  # at once: its old session may still be there
+    asked = AdminClient({"log_level": 0, "bootstrap.servers": second.address})
+    assert asked.list_topics(timeout=PATIENCE_S).brokers.keys() == {1, 2}, "told before it knows of the cluster"
     second.ready()
     second.wait_for("The last shutdown was not clean")
     eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
