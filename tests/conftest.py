@@ -59,6 +59,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """No walk through all that there is just before it is given back with the process."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def nothing_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Settings and state in folders that are not there yet, others for each test, and for its child processes too."""

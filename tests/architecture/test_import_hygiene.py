@@ -50,7 +50,9 @@ def loaded_by(statements: str) -> set[str]:
         pytest.param(COMMAND.format("doctor"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-doctor"),
         pytest.param(COMMAND.format("keys"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-keys"),
         pytest.param(
-            DATA_PROCESS, {"networkx", "pandas", "plotext", "pyspark", "scipy", "textual"}, id="the-data-process"
+            DATA_PROCESS,
+            {"highspy", "kio", "networkx", "pandas", "plotext", "pyarrow", "pyspark", "scipy", "textual"},
+            id="the-data-process",
         ),
         pytest.param(BROKER, TERMINAL | DATA_PROCESS_ONLY - {"kazoo", "kio"}, id="a-broker"),
         pytest.param(

@@ -1,5 +1,6 @@
 """An `Opening` → the source it names, not opened yet. Knows no screens and no configuration files."""
 
+from pathlib import Path
 from typing import Any
 
 from model.hosts.client_security import SecurityError
@@ -15,7 +16,6 @@ from model.sources.addresses import (
     parse_source,
 )
 from model.sources.combined_source import CombinedSource
-from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
 from model.sources.zookeeper.zookeeper_source import FollowerTiming, ZooKeeperSource
 from tui.engine.messages import Login, Opening
@@ -35,7 +35,7 @@ def source_of(opening: Opening) -> Source:
     if isinstance(named, ControllersAddress):
         return _controllers(named, opening)
     if not isinstance(named, ZooKeeperAddress):
-        return file_source(named)
+        return _file(named)
     if opening.demo_began_ms:
         from model.sandbox.demo.demo import DemoSource  # noqa: PLC0415 - only the demo pays for it
 
@@ -64,9 +64,15 @@ def zookeeper_login(login: Login) -> dict[str, Any]:
     }
 
 
+def _file(path: Path) -> Source:
+    # Arrow takes a while to load, and a cluster that is followed does not need it.
+    from model.sources.file_source import file_source  # noqa: PLC0415
+
+    return file_source(path)
+
+
 def _recording(name: RecordingName) -> Source:
-    # Arrow takes a while to load, and only recordings need it.
-    from model.sources.file_source import RecordingSource  # noqa: PLC0415
+    from model.sources.file_source import RecordingSource  # noqa: PLC0415 - as above
 
     return RecordingSource(name)
 

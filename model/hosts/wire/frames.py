@@ -62,7 +62,9 @@ async def read_content(reader: asyncio.StreamReader, size: int) -> bytes:
     try:
         return await reader.readexactly(size)
     except asyncio.IncompleteReadError as error:
-        raise MalformedError(f"the connection ended after {len(error.partial)} bytes of {size}") from None
+        arrived = len(error.partial)
+    # Not above, where it would hold the other error, and that all that has arrived.
+    raise MalformedError(f"the connection ended after {arrived} bytes of {size}")
 
 
 async def write_frame(writer: asyncio.StreamWriter, *parts: bytes, patience_s: float | None = None) -> None:
@@ -213,8 +215,9 @@ class Inflow(asyncio.StreamReader):
     # As asyncio tells of the connection.
 
     def feed_data(self, data: bytes) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        super().feed_data(data)
-        self._hold(len(data))
+        if not self._is_closed:
+            super().feed_data(data)
+            self._hold(len(data))
 
     def feed_eof(self) -> None:
         super().feed_eof()
