@@ -29,7 +29,7 @@ class Ledger:
 
     The first record of each partition is acknowledged before the next is sent. A leader takes any sequence for the
     first of a producer it does not know: were a first batch refused, by one that does not know yet that it leads, and
-    the next one taken, then the first, sent again, would pass for a duplicate, which librdkafka calls acknowledged.
+    the next one taken, then the first is out of order, sent again, and librdkafka calls it acknowledged all the same.
     """
 
     def __init__(self, cluster: Reached, topic: str = TOPIC, partitions: int = PARTITIONS) -> None:
