@@ -49,6 +49,7 @@ FURTHER_WAYS = {
     ),
     "tests/hostile_input/test_bombs.py": "sizes; what is damaged is tried anyway",
     "tests/mutation/": "what changes rules to see tests fail",
+    "tests/model/hosts/live_broker/test_in_kraft.py::test_nothing_acknowledged": "tests/kraft_rounds do the same",
     "tests/packaging/": "what is installed; a plain run has what is checked out",
     "tests/pty/test_clusters.py": "clusters are switched without a terminal, too",
     "tests/pty/test_ending.py::test_a_signal": "signals to commands are tried anyway",

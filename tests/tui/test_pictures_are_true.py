@@ -39,6 +39,7 @@ def likeness(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
+@pytest.mark.instrument
 async def test_each_screen_of_the_demo_looks_as_in_its_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setattr(taking, "FORECAST_YEARS", PILOT)  # figures are not compared

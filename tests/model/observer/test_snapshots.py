@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.observer.follow import MOST_PIECES, MOST_SNAPSHOT_BYTES
+from model.observer.follow import MOST_SNAPSHOT_BYTES
 from model.observer.messages import (
     FetchLog,
     FetchSnapshot,
@@ -87,12 +87,14 @@ def test_a_snapshot_that_is_too_large_is_not_read() -> None:
     )
 
 
-def test_a_snapshot_in_too_many_pieces_is_not_read() -> None:
-    play, data = at_snapshot(), bytes(2 * MOST_PIECES)
-    for at in range(MOST_PIECES):
+def test_a_snapshot_in_too_many_pieces_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 64
+    monkeypatch.setattr("model.observer.follow.MOST_PIECES", most)
+    play, data = at_snapshot(), bytes(2 * most)
+    for at in range(most):
         play.answer(piece(at, at + 1, data))
     assert play.state.download is not None
-    play.answer(piece(MOST_PIECES, MOST_PIECES + 1, data))
+    play.answer(piece(most, most + 1, data))
     assert play.state.download is None
     assert "in pieces such as one of 1: " in play.standing.reason
 

@@ -107,7 +107,6 @@ async def test_a_controller_acknowledges_what_outlives_it_and_nothing_else(
         await configured(voters[reader.leader], "8", 1.5)
 
 
-@pytest.mark.parametrize("voters", [1, 0], indirect=True, ids=VERSIONS)
 async def test_leaders_die_and_nothing_committed_is_lost(voters: dict[int, VoterProcess]) -> None:
     reader = reader_of(voters)
     await reader.read_more(3)
