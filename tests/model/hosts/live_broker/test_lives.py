@@ -54,9 +54,11 @@ def write(bootstrap: str, topic: str) -> None:
 
 
 def brokers_told_by(broker: BrokerProcess) -> set[int]:
-    """By its first answer."""
+    """By its first answer, while it starts; it serves when this returns."""
     admin = AdminClient({"log_level": 0, "bootstrap.servers": broker.address})
-    return set(admin.list_topics(timeout=PATIENCE_S).brokers)
+    told = set(admin.list_topics(timeout=PATIENCE_S).brokers)
+    broker.ready()
+    return told
 
 
 def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: Start, znodes: Znodes) -> None:
@@ -84,7 +86,6 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
     second.kill()
     second.start()  # at once: its old session may still be there
     assert brokers_told_by(second) == {1, 2}
-    second.ready()
     second.wait_for("The last shutdown was not clean")
     eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
 
