@@ -1,6 +1,7 @@
 """Real brokers of 3.9.1 and 4.4.0 die, stop and start: each partition becomes, to the epoch, what a drill said before.
 
-Preferred leaders are not elected by themselves here. `python -m tests.kraft_forecasts` plays random drills.
+Preferred leaders are not elected by themselves here. `python -m tests.kraft_forecasts` plays random drills, and with
+`--matrix` every case.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import pytest
 from model.drills.scenario import Act, Deed, controllers_named
 from tests.conformance.kafka.client import Client
 from tests.harness.kraft import KraftCluster
-from tests.kraft_forecasts.playing import Foreseen
+from tests.kraft_forecasts.foreseen import Foreseen
+from tests.kraft_forecasts.matrix import create_sorts
 
 pytestmark = pytest.mark.conformance
 
@@ -22,20 +24,16 @@ BROKER = 4
 
 @pytest.fixture
 def foreseen(quorum: KraftCluster, request: pytest.FixtureRequest) -> Iterator[Foreseen]:
-    """Topics of one to three replicas, with a min ISR of 1 and 2, one of them with unclean elections."""
-    name = request.node.originalname.removeprefix("test_")
-    client = Client(quorum.bootstrap)
-    client.create(f"{name}-one", {0: [BROKER], 1: [1]}, min_insync_replicas="1")
-    client.create(f"{name}-two", {0: [BROKER, 1], 1: [2, BROKER]}, min_insync_replicas="2")
-    client.create(f"{name}-three", {0: [BROKER, 1, 2], 1: [3, BROKER, 1], 2: [2, 3, BROKER]}, min_insync_replicas="2")
-    client.create(f"{name}-all", {0: [1, 2, 3], 1: [BROKER, 3, 2]}, min_insync_replicas="3")
-    loose = {"min_insync_replicas": "1", "unclean_leader_election_enable": "true"}
-    client.create(f"{name}-loose", {0: [BROKER, 2], 1: [3, BROKER]}, **loose)
+    """Topics of every sort, on the broker, the active controller and another one."""
     it = Foreseen(quorum)
+    (active,) = controllers_named(it.image(), "active")
+    another = next(each for each in quorum.voters if each != active)
+    name = request.node.originalname.removeprefix("test_")
+    topics = create_sorts(quorum.bootstrap, name, (BROKER, active, another), every=2)
     it.wait_for_sync()
     yield it
     quorum.restore()
-    Client(quorum.bootstrap).delete([f"{name}-{kind}" for kind in ("one", "two", "three", "all", "loose")])
+    Client(quorum.bootstrap).delete(topics)
 
 
 def test_brokers_die_stop_and_start(foreseen: Foreseen) -> None:

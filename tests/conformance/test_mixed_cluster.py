@@ -105,7 +105,7 @@ def test_leadership_moves_between_java_and_ours_and_all_logs_stay_the_same(clust
 
     workload.finish()
     assert not workload.failed
-    assert workload.acknowledged == workload.arrived.keys()
+    assert workload.acknowledged == workload.arrived.keys(), workload.told
     assert set(workload.arrived.values()) == set(workload.places.values()) == {1}
     logs_are_the_same(cluster)
 
@@ -170,7 +170,7 @@ def test_our_broker_rules_and_a_java_controller_takes_over(cluster: Cluster) -> 
     eventually(all_are_in_sync, "all replicas to be in sync", 90)
     workload.finish()
     assert not workload.failed
-    assert workload.acknowledged == workload.arrived.keys()
+    assert workload.acknowledged == workload.arrived.keys(), workload.told
     assert set(workload.arrived.values()) == {1}
 
 

@@ -21,8 +21,10 @@ from model.hosts.quorum.committed_log import values_of
 from model.kraft_controller.compacted import CompactedLog
 from model.kraft_controller.partition_change import RESERVED
 from model.metadata_log.decoder import Decoded, decode
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.complaints import complaints
 from tests.harness.joining_controller import JoiningController, replica
 from tests.harness.kraft import KraftCluster
 from tests.harness.quorum_voters import Reader, directory_id
@@ -75,11 +77,18 @@ def settled(cluster: KraftCluster, topic: str, wanted: dict[int, tuple[int, list
     eventually(lambda: now() == wanted, f"{topic} as asked for", standing=now)
 
 
+def known(cluster: KraftCluster, topic: str) -> None:
+    """Each broker has heard of it: tools ask any."""
+    clients = [Client(cluster.address(number)) for number in (2, 3, 4)]
+    eventually(lambda: all(topic in client.topics() for client in clients), f"{topic} to be known")
+
+
 def test_partitions_are_added(ruled: KraftCluster) -> None:
     commands = Commands(ruled)
     commands.create("more", {0: (2, 3)})
+    known(ruled, "more")
     commands.add_partitions("more", 3)
-    assert len(commands.describe()["more"]) == 3
+    eventually(lambda: len(commands.describe()["more"]) == 3, "three partitions")
     with pytest.raises(RuntimeError, match="already has 3 partition"):
         commands.add_partitions("more", 3)
     with pytest.raises(RuntimeError, match=r"UnknownTopic|does not exist"):
@@ -89,12 +98,13 @@ def test_partitions_are_added(ruled: KraftCluster) -> None:
 def test_settings_are_set_appended_to_and_taken_away(ruled: KraftCluster) -> None:
     commands = Commands(ruled)
     commands.create("set", {0: (2, 3)})
+    known(ruled, "set")
     commands.configure("set", retention_ms="3600000", cleanup_policy="delete")
     appended(ruled, "set", "cleanup.policy", "compact", AlterConfigOpType.APPEND)
-    assert "cleanup.policy=delete,compact" in commands.configuration("set")
+    eventually(lambda: "cleanup.policy=delete,compact" in commands.configuration("set"), "both policies")
     appended(ruled, "set", "cleanup.policy", "delete", AlterConfigOpType.SUBTRACT)
-    told = commands.configuration("set")
-    assert "cleanup.policy=compact" in told and "retention.ms=3600000" in told
+    eventually(lambda: "cleanup.policy=compact" in commands.configuration("set"), "one policy")
+    assert "retention.ms=3600000" in commands.configuration("set")
     with pytest.raises(RuntimeError, match=r"retention.ms.*abc|abc.*retention.ms"):
         commands.configure("set", retention_ms="abc")
     with pytest.raises(RuntimeError, match=r"retention.ms.*abc|abc.*retention.ms"):
@@ -246,6 +256,9 @@ def directories(reader: Reader, topic: str) -> list[str]:
 def test_features_go_up_and_down(ruled: KraftCluster) -> None:
     commands = Commands(ruled)
 
+    def reaches(name: str, wanted: str) -> None:
+        eventually(lambda: level(name) == wanted, f"{name} {wanted}", standing=lambda: level(name))
+
     def level(name: str) -> str:
         lines = commands.ask("features", *at(ruled), "describe").splitlines()
         found = next(line for line in lines if f"Feature: {name}\t" in line or f"Feature: {name} " in line)
@@ -255,18 +268,18 @@ def test_features_go_up_and_down(ruled: KraftCluster) -> None:
 
     if ruled.kafka.release.version == "3.9.1":
         commands.ask("features", *at(ruled), "downgrade", "--metadata", "3.8")
-        assert level("metadata.version") == "3.8-IV0"
+        reaches("metadata.version", "3.8-IV0")
         with pytest.raises(RuntimeError):
             commands.ask("features", *at(ruled), "downgrade", "--metadata", "3.6")
         commands.ask("features", *at(ruled), "upgrade", "--metadata", "3.9")
-        assert level("metadata.version") == "3.9-IV0"
+        reaches("metadata.version", "3.9-IV0")
     else:
         commands.upgrade_feature("eligible.leader.replicas.version=1")
-        assert level("eligible.leader.replicas.version") == "1"
+        reaches("eligible.leader.replicas.version", "1")
         with pytest.raises(RuntimeError):
             commands.upgrade_feature("eligible.leader.replicas.version=2")
         commands.ask("features", *at(ruled), "downgrade", "--feature", "eligible.leader.replicas.version=0")
-        assert level("eligible.leader.replicas.version") == "0"
+        reaches("eligible.leader.replicas.version", "0")
 
 
 def test_tools_that_ask_the_controller_itself(ruled: KraftCluster) -> None:
@@ -313,6 +326,7 @@ def test_a_broker_is_taken_out(ruled: KraftCluster) -> None:
         commands.ask("cluster", "unregister", *("--bootstrap-server", ruled.address(2, 3)), "--id", "4")
     ruled.restore()
     assert "ERROR" not in ruled.log(1)
+    assert complaints(ruled, (2, 3, 4)) == []
 
 
 def is_out(cluster: KraftCluster, named: Sequence[str]) -> bool:
@@ -370,4 +384,5 @@ def test_leaders_go_back_by_themselves(tmp_path_factory: pytest.TempPathFactory)
         settled(cluster, "balanced", {0: (3, [2, 3], {3})})
         cluster.restore()
         settled(cluster, "balanced", {0: (2, [2, 3], {2, 3})})
+        assert complaints(cluster, (2, 3)) == []
     shutil.rmtree(folder)

@@ -89,7 +89,7 @@ def test_our_controller_rules_java_brokers_and_a_java_controller_takes_over(
     goes_on(workload, "under the Java controller")
     workload.finish()
     assert workload.failed == {}
-    assert workload.acknowledged - workload.arrived.keys() == set()
+    assert workload.acknowledged - workload.arrived.keys() == set(), workload.told
     assert [number for number, times in workload.arrived.items() if times > 1] == []
     assert max(workload.places.values()) == 1
 

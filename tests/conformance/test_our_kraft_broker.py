@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +13,15 @@ from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
+from tests.harness.complaints import complaints
 from tests.harness.kraft import KraftCluster
-from tests.harness.our_kraft import Ledger
+from tests.harness.ledger import Ledger
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 TOPIC, PARTITIONS = "beside", 4
-OURS = 3
-EVERYWHERE = [1, 2, OURS]
+REAL, OURS = (1, 2), 3
+EVERYWHERE = [*REAL, OURS]
 DIRS = ("logs", "more")
 
 
@@ -83,7 +83,7 @@ def test_it_serves_dies_and_comes_back_beside_real_brokers(beside: KraftCluster)
     wait_for_isr(beside, EVERYWHERE)
     logs = {node: log_bytes(beside, node) for node in EVERYWHERE}
     assert logs[1] == logs[2] == logs[OURS]
-    assert errors_of(beside) == []
+    assert complaints(beside, REAL) == []
     failing = beside.folder / f"node-{OURS}" / DIRS[1]
     there = {number for number in range(PARTITIONS) if (failing / f"{TOPIC}-{number}").exists()}
     assert 0 < len(there) < PARTITIONS
@@ -107,15 +107,6 @@ def log_bytes(cluster: KraftCluster, node: int) -> dict[int, bytes]:
     }
 
 
-def errors_of(cluster: KraftCluster) -> list[str]:
-    """What real nodes complain of, but for what they do among themselves, too: new partitions of a topic that is not
-    new, and Log4j's own words."""
-    lines = [line for node in (1, 2) for line in cluster.log(node).splitlines()]
-    told = [line for line in lines if re.search(r"\bERROR\b", line)]
-    among_themselves = ("to exist, but it was missing. Creating", "Reconfiguration failed")
-    return [line for line in told if not any(words in line for words in among_themselves)]
-
-
 def test_kafkas_own_clients_and_tools_work_through_it(beside: KraftCluster) -> None:
     tools = Commands(Target(beside.kafka, beside.folder, "", beside.address(OURS)))
     tools.create(TOPIC, {0: (OURS, 1), 1: (1, OURS)})
@@ -134,7 +125,7 @@ def test_kafkas_own_clients_and_tools_work_through_it(beside: KraftCluster) -> N
     assert by_real.describe_text(TOPIC) == tools.describe_text(TOPIC)
     tools.delete(TOPIC)
     eventually(lambda: TOPIC not in admin_of(beside.bootstrap).list_topics(timeout=20).topics, "the topic to go")
-    assert errors_of(beside) == []
+    assert complaints(beside, REAL) == []
 
 
 class Target(NamedTuple):

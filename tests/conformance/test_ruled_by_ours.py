@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator
 
@@ -16,8 +15,9 @@ from confluent_kafka.admin import (
 from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.kafka.releases import QUORUMS, install_or_skip
+from tests.harness.complaints import complaints
 from tests.harness.kraft import KraftCluster
-from tests.harness.our_kraft import Ledger
+from tests.harness.ledger import Ledger
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
@@ -81,5 +81,4 @@ def test_real_brokers_are_ruled(ruled: KraftCluster) -> None:
     admin = admin_of(ruled)
     admin.delete_topics([TOPIC])[TOPIC].result(60)
     eventually(lambda: TOPIC not in admin.list_topics(timeout=20).topics, "the topic to go")
-    errors = [line for node in (2, 3, 4) for line in ruled.log(node).splitlines() if re.search(r"\bERROR\b", line)]
-    assert [line for line in errors if "Reconfiguration failed" not in line] == []
+    assert complaints(ruled, (2, 3, 4)) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,13 +16,16 @@ from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import QUORUMS, Installation, install_or_skip
 from tests.conformance.kafka.tool_server import run_tool
+from tests.harness.complaints import complaints
 from tests.harness.joining_controller import controller_properties, replica
 from tests.harness.kraft import KraftCluster
+from tests.harness.ledger import Ledger
 from tests.harness.quorum_voters import CLUSTER_ID, Reader, directory_id, log_batches, voter_set
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
-OURS = 3
+REAL, OURS = (1, 2), 3
+PARTITIONS = 3
 NO_OP = b"\1\x14\0\0"
 LEVEL_25 = b"\1\x0c\0\x11metadata.version\0\x19\0"
 MORE_THAN_A_FETCH_TIMEOUT_S = 5.0
@@ -42,7 +44,7 @@ def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def make_topic(cluster: KraftCluster, name: str) -> None:
-    Client(cluster.bootstrap).create(name, dict.fromkeys(range(3), (1, 2)))
+    Client(cluster.bootstrap).create(name, dict.fromkeys(range(PARTITIONS), REAL))
 
 
 async def real_majority_dies(cluster: KraftCluster, reader: Reader) -> None:
@@ -56,15 +58,10 @@ async def real_majority_dies(cluster: KraftCluster, reader: Reader) -> None:
     cluster.start(leader)
 
 
-def complaints(cluster: KraftCluster) -> list[str]:
-    """What real nodes call an error; but for a request that reached a controller which is not the active one."""
-    lines = [line for node in (1, 2) for line in cluster.log(node).splitlines() if re.search(r"\bERROR\b", line)]
-    return [line for line in lines if not re.search("CONTROLLER_REGISTRATION|Reconfiguration failed", line)]
-
-
 async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -> None:
-    reader = Reader(mixed.ways)
+    reader, ledger = Reader(mixed.ways), Ledger(mixed, "before", PARTITIONS)
     make_topic(mixed, "before")
+    ledger.start()
     await reader.read_more(2)
     assert reader.leader in (1, 2)
     for _ in range(TRIES):
@@ -86,7 +83,10 @@ async def test_it_follows_is_elected_leads_and_is_deposed(mixed: KraftCluster) -
     make_topic(mixed, "after")
     await reader.read_more(2)
     await asyncio.sleep(1)
-    assert complaints(mixed) == []
+    await asyncio.to_thread(ledger.settle)
+    assert await asyncio.to_thread(ledger.audit) > 100
+    ledger.close()
+    assert complaints(mixed, REAL) == []
     mixed.kill(1, 2, OURS)
     logs = {node: log_batches(mixed.metadata_folder(node).parent) for node in (1, 2, OURS)}
     assert len(reader.committed) > led + 6

@@ -27,5 +27,6 @@ def ruled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 async def test_nothing_that_was_acknowledged_is_lost(ruled: KraftCluster) -> None:
     report = await VoterFaults(ruled, 11, print).play(3)
     assert report.losses == []
+    assert report.complaints == []
     assert report.records > 100
     assert report.changes == 4

@@ -12,10 +12,12 @@ from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.test_voter_beside_kafka import (
     OURS,
+    REAL,
     TRIES,
     dumped,
     real_majority_dies,
 )
+from tests.harness.complaints import complaints
 from tests.harness.kraft import KraftCluster
 from tests.harness.quorum_voters import Reader
 from tests.harness.waiting import eventually
@@ -84,6 +86,7 @@ def test_real_brokers_begin_with_snapshots_of_our_controller(release: str, folde
         cluster.restore()
         assert made <= Client(cluster.bootstrap).topics()
         assert "ERROR" not in cluster.log(1)
+        assert complaints(cluster, (2, 3)) == []
 
 
 @releases
@@ -115,3 +118,4 @@ async def test_real_voters_give_and_take_snapshots(release: str, folder: Path) -
         assert begins(cluster, 2) > 0, f"it began with a log that is whole; voter {reader.leader} leads"
         assert made <= Client(cluster.address(2)).topics()
         await reader.read_more(2)
+        assert complaints(cluster, REAL) == []

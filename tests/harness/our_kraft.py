@@ -1,13 +1,12 @@
-"""Three controllers and three brokers of ours in KRaft mode, each a process; and a ledger of acknowledged records."""
+"""Three controllers and three brokers of ours in KRaft mode, each a process."""
 
 from __future__ import annotations
 
 import re
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.harness.host_processes import host
@@ -99,63 +98,3 @@ def admin_of(cluster: OurKraft, *brokers: int) -> AdminClient:
     admin = AdminClient({"bootstrap.servers": cluster.address(*brokers), "log_level": 0})
     admin.list_topics(timeout=20)
     return admin
-
-
-class Reached(Protocol):
-    """Any cluster."""
-
-    @property
-    def bootstrap(self) -> str: ...
-
-
-class Ledger:
-    """What was acknowledged by all in sync has to be read again, and nothing else."""
-
-    def __init__(self, cluster: Reached, topic: str = TOPIC, partitions: int = PARTITIONS) -> None:
-        settings: dict[str, Any] = {"bootstrap.servers": cluster.bootstrap, "log_level": 0}
-        self._topic, self._partitions = topic, partitions
-        self._producer = Producer({**settings, "enable.idempotence": True, "delivery.timeout.ms": 300_000})
-        self._consumer = {**settings, "group.id": "ledger", "auto.offset.reset": "earliest"}
-        self.acknowledged: set[bytes] = set()
-        self._count = 0
-
-    def _told(self, error: KafkaError | None, message: Message[bytes, bytes]) -> None:
-        if error is None:
-            self.acknowledged.add(message.value() or b"")
-
-    def send(self, count: int) -> None:
-        """Records that are acknowledged some time."""
-        for _ in range(count):
-            place = self._count % self._partitions
-            self._producer.produce(self._topic, b"%d" % self._count, partition=place, on_delivery=self._told)
-            self._count += 1
-        self._producer.poll(0)
-
-    def settle(self) -> None:
-        """All that was sent is acknowledged."""
-        assert self._producer.flush(240) == 0, "what was sent is not acknowledged"
-        assert len(self.acknowledged) == self._count
-
-    def produce(self, count: int) -> None:
-        self.send(count)
-        self.settle()
-
-    def audit(self) -> int:
-        """All that was acknowledged is read again; how many records that are."""
-        consumer = Consumer(self._consumer)
-        consumer.subscribe([self._topic])
-        found: set[bytes] = set()
-
-        def is_all() -> bool:
-            messages = consumer.consume(500, 1)
-            found.update(each.value() or b"" for each in messages if each.error() is None)
-            assert found <= {b"%d" % number for number in range(self._count)}
-            return found >= self.acknowledged
-
-        eventually(is_all, "all records", standing=lambda: f"{len(found)} of {len(self.acknowledged)}")
-        consumer.close()
-        return len(self.acknowledged)
-
-    def close(self) -> None:
-        """What is not sent yet is given up."""
-        self._producer.purge()

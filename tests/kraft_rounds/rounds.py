@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from confluent_kafka.cimpl import NewTopic
 
+from tests.harness.ledger import Ledger
 from tests.harness.logged_process import LoggedProcess
-from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, Ledger, OurKraft, admin_of
+from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, OurKraft, admin_of
 from tests.kraft_rounds.clients import Client, clients_of
 
 LOAD_S, PAUSE_S = 3.0, 11.0

@@ -8,33 +8,32 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.kafka.releases import Installation
+from tests.harness.complaints import complaints
 from tests.harness.kraft import KraftCluster
+from tests.harness.ledger import Ledger
 from tests.harness.quorum_voters import Reader, log_batches
-from tests.harness.waiting import eventually
 from tests.progress import Tell
 
 VOTERS, BROKERS = (1, 2, 3), (4, 5, 6)
-TOPIC = "written"
+TOPIC, PARTITIONS = "written", 6
 OFTEN = ("--snapshot-bytes", "20000", "--segment-bytes", "60000", "--retention-bytes", "200000")
 PATIENCE_S = 90.0
-_PAUSE_S = 0.02
 
 
-def three_and_three(kafka: Installation, folder: Path) -> KraftCluster:
-    """Voters 1 to 3 are ours; they make snapshots often. Brokers 4 to 6 are real."""
-    return KraftCluster(kafka, folder, size=6, voters=3, ours=VOTERS, our_options=OFTEN)
+def three_and_three(kafka: Installation, folder: Path, *, real: bool = False) -> KraftCluster:
+    """Voters 1 to 3 are ours; they make snapshots often. Brokers 4 to 6 are real. `real`: all are, each a broker."""
+    ours = () if real else VOTERS
+    return KraftCluster(kafka, folder, size=6, voters=3, ours=ours, our_options=OFTEN)
 
 
 @dataclass
@@ -47,29 +46,8 @@ class Report:
     epochs: int = 0
     most_silent_s: float = 0.0
     losses: list[str] = field(default_factory=list[str])
-
-
-class Writing(threading.Thread):
-    """A producer that never stops, and what it was acknowledged."""
-
-    def __init__(self, bootstrap: str) -> None:
-        super().__init__(daemon=True)
-        self.acknowledged: set[bytes] = set()
-        self.is_over = threading.Event()
-        self._producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0})
-
-    def run(self) -> None:
-        number = 0
-        while not self.is_over.is_set():
-            with contextlib.suppress(BufferError):
-                self._producer.produce(TOPIC, b"%d" % number, on_delivery=self._told)
-                number += 1
-            self._producer.poll(_PAUSE_S)
-        self._producer.flush(PATIENCE_S)
-
-    def _told(self, error: KafkaError | None, message: Message[bytes, bytes]) -> None:
-        if error is None:
-            self.acknowledged.add(message.value() or b"")
+    complaints: list[str] = field(default_factory=list[str])
+    """Errors in the logs of real brokers, but for those that they have without us."""
 
 
 class VoterFaults:
@@ -82,21 +60,21 @@ class VoterFaults:
         self.report = Report(seed)
 
     async def play(self, rounds: int) -> Report:
-        await self._create(TOPIC, partitions=6)
-        writing = Writing(self._cluster.bootstrap)
-        writing.start()
+        await self._create(TOPIC, PARTITIONS)
+        ledger = Ledger(self._cluster, TOPIC, PARTITIONS)
+        ledger.start()
         reading = asyncio.create_task(self._read())
         for number in range(rounds):
             await self._round(number)
-        writing.is_over.set()
-        await asyncio.to_thread(writing.join)
         await asyncio.to_thread(self._cluster.restore)
+        await asyncio.to_thread(self._audit, ledger)
         await asyncio.sleep(2)
         reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await reading
         await self._reader.read()
-        await asyncio.to_thread(self._compare, writing.acknowledged)
+        self.report.complaints = complaints(self._cluster, BROKERS)
+        await asyncio.to_thread(self._compare)
         return self.report
 
     async def _read(self) -> None:
@@ -182,15 +160,21 @@ class VoterFaults:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
 
-    def _compare(self, acknowledged: set[bytes]) -> None:
+    def _audit(self, ledger: Ledger) -> None:
+        try:
+            ledger.settle()
+            ledger.audit()
+        except AssertionError as error:
+            self.report.losses.append(str(error))
+        self.report.records = len(ledger.acknowledged)
+        ledger.close()
+
+    def _compare(self) -> None:
         report, reader = self.report, self._reader
-        report.records, report.batches, report.epochs = len(acknowledged), len(reader.committed), reader.epoch
+        report.batches, report.epochs = len(reader.committed), reader.epoch
         admin = AdminClient({"bootstrap.servers": self._cluster.bootstrap, "log_level": 0})
         there = admin.list_topics(timeout=30).topics
         report.losses += [f"topic {topic} is gone" for topic in self._topics if topic not in there]
-        lost = acknowledged - self._consumed(lambda found: acknowledged <= found)
-        if lost:
-            report.losses.append(f"{len(lost)} of {len(acknowledged)} records are gone, {min(lost)!r} for one")
         self._cluster.kill(*VOTERS)
         logs = [log_batches(self._cluster.metadata_folder(voter).parent) for voter in VOTERS]
         for log in logs:
@@ -203,26 +187,3 @@ class VoterFaults:
         for voter in VOTERS:
             if "Traceback" in self._cluster.log(voter):
                 report.losses.append(f"voter {voter} failed: {self._cluster.log(voter)[-1500:]}")
-
-    def _consumed(self, is_all: Callable[[set[bytes]], bool]) -> set[bytes]:
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self._cluster.bootstrap,
-                "group.id": "all",
-                "auto.offset.reset": "earliest",
-                "log_level": 0,
-            }
-        )
-        consumer.subscribe([TOPIC])
-        found: set[bytes] = set()
-
-        def is_done() -> bool:
-            for message in consumer.consume(1000, 1):
-                if message.error() is None:
-                    found.add(message.value() or b"")
-            return is_all(found)
-
-        with contextlib.suppress(AssertionError):
-            eventually(is_done, "all that was acknowledged", standing=lambda: len(found))
-        consumer.close()
-        return found

@@ -200,6 +200,7 @@ class Assembly:
         self.disks_failed = asyncio.Event()
         """No log dir is left that could be used."""
         self._following: asyncio.Task[None] | None = None
+        self._serves = asyncio.Event()
         listener = inter_broker_listener_of(settings)
         timeout_s = settings[keys.REQUEST_TIMEOUT_MS] / 1000
         self._listening = Listening(settings)
@@ -237,9 +238,13 @@ class Assembly:
         await self._parts.replicas.load(recover=recover)
 
     async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
-        """Listen, and once the id is free, register and run for controller. Raises OSError for a port that is taken."""
+        """Listen, and once the id is free, register and run for controller. Raises OSError for a port that is taken.
+
+        Nobody is answered before it is registered: until then no controller tells it of the cluster, and clients would
+        hear that there are no brokers.
+        """
         apis = {**self._admin_apis().apis, **self._parts.apis}
-        await self._listening.start(apis, self._quotas.answer)
+        await self._listening.start(apis, self._quotas.answer, opens=self._serves)
         on_listening(self._listening.addresses)
         await self._wait_for_free_id()
         self.controller.start()
@@ -254,6 +259,7 @@ class Assembly:
         self._cluster_id = await cluster_id(self._sessions.ask)
         note_identity(self._folders, self.broker, self._cluster_id)
         await self._parts.start()
+        self._serves.set()
         metadata = self._parts.replicas.metadata
         await metadata.wait_until(lambda image: self.broker in image.brokers, TOLD_TIMEOUT_S)
 

@@ -19,6 +19,8 @@ class Promises:
         self.batches: dict[tuple[int, int], tuple[RaftBatch, int]] = {}
         """By offset and epoch: a batch, and the epoch of the one before it."""
         self.committed: list[RaftBatch] = []
+        self.committed_in: list[int] = []
+        """The epoch of who told it first, of each of them."""
         self.shown: dict[int, int] = {}
         """The largest high watermark that each process told; forgotten when it ends."""
         self.snapshots: dict[LogPosition, Snapshot] = {}
@@ -50,13 +52,16 @@ class Promises:
             last = batch.epoch
 
     def _lead(self, node: RaftNode, disk: Disk, command: Lead) -> None:
-        other = self.leaders.setdefault(command.epoch, node.key.id)
-        promise(other == node.key.id, f"{other} and {node.key.id} both lead epoch {command.epoch}")
-        self._has_all(disk, f"the leader of epoch {command.epoch}, {node.key.id},")
+        other = self.leaders.get(command.epoch)
+        promise(other is None, f"{other} leads epoch {command.epoch}, and then {node.key.id} does")
+        self.leaders[command.epoch] = node.key.id
+        self._has_all(disk, command.epoch, f"the leader of epoch {command.epoch}, {node.key.id},")
 
-    def _has_all(self, disk: Disk, who: str) -> None:
-        held = disk.history[: len(self.committed)]
-        promise(list(held) == self.committed, f"{who} does not have all that was committed")
+    def _has_all(self, disk: Disk, epoch: int, who: str) -> None:
+        """But for what later epochs committed: whose votes came late is elected in an old one, and leads nobody."""
+        count = max((place for place, each in enumerate(self.committed_in, 1) if each <= epoch), default=0)
+        held = disk.history[:count]
+        promise(list(held) == self.committed[:count], f"{who} does not have all that was committed")
 
     def _commit(self, node: RaftNode, disk: Disk, mark: int) -> None:
         shown = self.shown.get(node.key.id, UNKNOWN)
@@ -67,6 +72,7 @@ class Promises:
         common = min(len(below), len(self.committed))
         promise(below[:common] == self.committed[:common], f"{node.key.id} committed something else below {mark}")
         self.committed.extend(below[common:])
+        self.committed_in.extend(node.epoch for _ in below[common:])
 
     def of_voters(self, node: RaftNode) -> None:
         """A leader writes no second change of the voters before the first is committed."""

@@ -24,12 +24,18 @@ LISTENER_NOT_FOUND_SINCE = 6
 CreateTopic = Callable[[str], Awaitable[str]]
 """Makes a topic, if that is allowed: the name of the error that clients are told for now."""
 
+TOLD_WITHIN_S = 5.0
+"""So long does an answer wait for a controller to tell of brokers, at most."""
 TOPIC_IDS_SINCE = 12
 """Metadata's version from which on a topic may be asked for by its id alone (KIP-516)."""
 
 
 class MetadataRequests:
-    """`cluster_id` is asked for with each answer."""
+    """`cluster_id` is asked for with each answer.
+
+    With ZooKeeper a broker of Kafka answers as soon as it has registered, with no brokers until a controller has told
+    it of some, which is soon; librdkafka (2.10 and later) then forgets all that it knew for good. This one waits.
+    """
 
     def __init__(self, cache: MetadataCache, cluster_id: Callable[[], str | None], create_topic: CreateTopic) -> None:
         self._cache = cache
@@ -40,8 +46,12 @@ class MetadataRequests:
     def apis(self) -> Mapping[int, Api]:
         return {ApiKey.METADATA: Api(0, 12, self._tell), ApiKey.DESCRIBE_CLUSTER: Api(0, 1, self._describe)}
 
+    async def _known(self) -> MetadataImage:
+        await self._cache.wait_until(lambda image: bool(image.brokers), TOLD_WITHIN_S)
+        return self._cache.image
+
     async def _tell(self, request: Request) -> Entity:
-        image = self._cache.image
+        image = await self._known()
         topics = [_topic(request, image, name) for name in self._asked_for(request)]
         topics += [await self._missing(request, each) for each in self._not_known(request)]
         brokers = tuple(_brokers(request.shape("MetadataResponseBroker"), image, request.listener))
@@ -55,7 +65,7 @@ class MetadataRequests:
         )
 
     async def _describe(self, request: Request) -> Entity:
-        image = self._cache.image
+        image = await self._known()
         brokers = tuple(
             shaped(
                 request.shape("DescribeClusterBroker"),

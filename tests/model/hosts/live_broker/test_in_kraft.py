@@ -24,8 +24,9 @@ from model.hosts.wire.names import UnavailableError
 from tests.harness.command import kdrill
 from tests.harness.host_processes import host
 from tests.harness.kafka import free_ports
+from tests.harness.ledger import Ledger
 from tests.harness.logged_process import LoggedProcess
-from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, Ledger, OurKraft, admin_of
+from tests.harness.our_kraft import BROKERS, PARTITIONS, TOPIC, OurKraft, admin_of
 from tests.harness.waiting import PATIENCE_S, eventually
 
 

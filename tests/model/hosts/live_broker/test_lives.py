@@ -53,6 +53,14 @@ def write(bootstrap: str, topic: str) -> None:
     assert producer.flush(PATIENCE_S) == 0 and told == [None]
 
 
+def brokers_told_by(broker: BrokerProcess) -> set[int]:
+    """By its first answer, while it starts; it serves when this returns."""
+    admin = AdminClient({"log_level": 0, "bootstrap.servers": broker.address})
+    told = set(admin.list_topics(timeout=PATIENCE_S).brokers)
+    broker.ready()
+    return told
+
+
 def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: Start, znodes: Znodes) -> None:
     first = start(1)
     first.ready()
@@ -77,7 +85,7 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
 
     second.kill()
     second.start()  # at once: its old session may still be there
-    second.ready()
+    assert brokers_told_by(second) == {1, 2}
     second.wait_for("The last shutdown was not clean")
     eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
 
