@@ -24,7 +24,7 @@ from model.sandbox.scenario_run import WatchedCluster
 from tests.harness.command import running
 from tests.harness.sandbox import play, ready_line, started_sandbox
 from tests.harness.waiting import PATIENCE_S, eventually_async
-from tests.kraft_forecasts.playing import partitions, standing
+from tests.kraft_forecasts.foreseen import partitions, standing
 
 LED = Expectation(expect="led", within_s=90)
 IN_SYNC = Expectation(expect="in-sync", within_s=90)
