@@ -391,5 +391,5 @@ CONTROLLER_STOP_FILE = "controller.stop.at"
 """Holds one of FAILOVER_STEPS: the process of a controller that reaches it is killed, once."""
 FAILOVER_STEPS = ("elected", "loaded", "written", "told")
 """In order. `elected`: `/controller` and the epoch are written; `loaded`: all is read; `written`: new leaders are in
-their znodes, and nobody has been told; `told`: the first broker has answered.
+their znodes, and nobody has been told; `told`: the first broker has answered who leads.
 """

@@ -79,8 +79,9 @@ def _past(step: type[Step]) -> Reached:
 
 
 def _first_answer(event: Event, before: ControllerState, _after: ControllerState) -> bool:
-    """The first broker has answered what this controller sent."""
-    return before.context.active and isinstance(event, RequestAnswered)
+    """The first broker has answered who leads. What else it was sent before, it may answer at any time."""
+    is_answer = isinstance(event, RequestAnswered) and isinstance(event.sent, events_and_commands.LeaderAndIsrRequest)
+    return before.context.active and is_answer
 
 
 def _taking_over(state: ControllerState) -> bool:
