@@ -66,12 +66,11 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
     commands = Commands(cluster)
     commands.create("orders", {0: (1, 2, 3), 1: (2, 3, 1)}, min_insync_replicas="2")
-    assert commands.describe() == {
-        "orders": {
-            0: PartitionView(1, (1, 2, 3), frozenset((1, 2, 3))),
-            1: PartitionView(2, (2, 3, 1), frozenset((1, 2, 3))),
-        }
+    orders = {
+        0: PartitionView(1, (1, 2, 3), frozenset((1, 2, 3))),
+        1: PartitionView(2, (2, 3, 1), frozenset((1, 2, 3))),
     }
+    eventually(lambda: commands.describe() == {"orders": orders}, "any broker to know it", standing=commands.describe)
     commands.produce("orders", LINES)
     assert sorted(commands.consume("orders", len(LINES))) == sorted(LINES)
 

@@ -62,6 +62,7 @@ class VoterFaults:
     async def play(self, rounds: int) -> Report:
         await self._create(TOPIC, PARTITIONS)
         ledger = Ledger(self._cluster, TOPIC, PARTITIONS)
+        await asyncio.to_thread(ledger.produce, PARTITIONS)  # the first ones, alone, before anything is broken
         ledger.start()
         reading = asyncio.create_task(self._read())
         for number in range(rounds):

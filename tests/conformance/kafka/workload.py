@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,14 +24,17 @@ SILENT_S = 20.0
 
 
 class NoBrokers(logging.Handler):
-    """In librdkafka's log: whether it was told that there are no brokers."""
+    """In librdkafka's log: whether it was told that there are no brokers, and what it said last."""
 
     def __init__(self) -> None:
         super().__init__()
         self.were_told = False
+        self.last: deque[str] = deque(maxlen=15)
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.were_told |= ": 0 brokers, " in record.getMessage()
+        said = record.getMessage()
+        self.were_told |= ": 0 brokers, " in said
+        self.last.append(said[:200])
 
     def logger(self) -> logging.Logger:
         """Of nobody else."""
@@ -110,7 +113,8 @@ class Workload:
         else:
             self.told = (
                 f"{len(there)} of {len(missing)} that did not arrive are read by a fresh consumer; the first one heard "
-                f"of no such thing as that there are no brokers; its errors: {dict(self._errors)}"
+                f"of no such thing as that there are no brokers; its errors: {dict(self._errors)}; it said last: "
+                + "; ".join(self._no_brokers.last)
             )
         warnings.warn(self.told, stacklevel=2)
 
