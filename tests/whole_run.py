@@ -126,11 +126,11 @@ def is_plain(config: pytest.Config) -> bool:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks instruments and further ways, and leaves out what was not asked for."""
-    share = config.getoption(SHARE)
+    share, further = config.getoption(SHARE), tuple(FURTHER_WAYS)
     for item in items:
         if item.nodeid.startswith(INSTRUMENTS):
             item.add_marker("instrument")
-        elif item.nodeid.startswith(tuple(FURTHER_WAYS)):
+        elif item.nodeid.startswith(further):
             item.add_marker("thorough")
     left_out: list[pytest.Item] = []
     if is_plain(config):
@@ -239,7 +239,8 @@ _COUNTS = pytest.StashKey[dict[str, dict[str, int]]]()
 
 def _marks(item: pytest.Item) -> list[str]:
     """Why it is left out."""
-    return [mark for mark in ONLY_WHEN_ASKED if item.get_closest_marker(mark) is not None]
+    names = {mark.name for mark in item.iter_markers()}
+    return [mark for mark in ONLY_WHEN_ASKED if mark in names]
 
 
 def _waits_for(item: pytest.Item) -> str:

@@ -153,7 +153,6 @@ def test_redacting_never_raises(path: str, data: bytes):
     assert isinstance(redact(path, data), bytes)
 
 
-@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
     "data",
     [
@@ -181,9 +180,10 @@ def test_redacting_never_raises(path: str, data: bytes):
         "nul",
     ],
 )
-def test_hostile_bytes_are_no_surprise(path: str, data: bytes):
-    redact(path, data)
-    payload = decode_as(recognise(path).kind, path, data)
-    if isinstance(payload, Unreadable):
-        assert payload.raw == data
-        assert payload.reason
+def test_hostile_bytes_are_no_surprise(data: bytes):
+    for path in PATHS:
+        redact(path, data)
+        payload = decode_as(recognise(path).kind, path, data)
+        if isinstance(payload, Unreadable):
+            assert payload.raw == data, path
+            assert payload.reason, path
