@@ -1,6 +1,6 @@
 """Parts that images and records share: consumer groups, the controllers of a KRaft cluster, log folders."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from zlib import crc32
 
 import msgspec
@@ -237,6 +237,11 @@ def directory_number(id: str) -> int:
 
 
 _NUMBERS = {id: number for number, id in enumerate(NO_DIRECTORIES)}
+
+
+def are_all_cordoned(directories: Collection[str], cordoned: Collection[str]) -> bool:
+    """Whether a broker gets no new replicas: it has told of log directories, and all are cordoned (KIP-1066)."""
+    return bool(directories) and set(directories) <= set(cordoned)
 
 
 class KraftMetadata(msgspec.Struct, frozen=True):

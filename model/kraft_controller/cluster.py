@@ -14,7 +14,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage, state_of
 from model.cluster.findings.health import MIN_ISR, at_least_one
 from model.cluster.ids import METADATA_VERSION, TopicPartition
-from model.cluster.image_parts import KraftMetadata, directory_number
+from model.cluster.image_parts import KraftMetadata, are_all_cordoned, directory_number
 from model.cluster.partition_columns import stacked
 from model.cluster.topic_image import Flags, unpadded
 from model.kraft_controller.partition_change import (
@@ -46,7 +46,7 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
     @property
     def takes_replicas(self) -> bool:
         """Whether new ones may be placed on it: not all of its directories are cordoned."""
-        return not self.directories or self.cordoned is None or not set(self.directories) <= set(self.cordoned)
+        return not are_all_cordoned(self.directories, self.cordoned or ())
 
     @property
     def is_active(self) -> bool:

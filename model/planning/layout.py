@@ -20,7 +20,7 @@ import numpy as np
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import TopicPartition
-from model.cluster.image_parts import largest_replicas
+from model.cluster.image_parts import are_all_cordoned, largest_replicas
 from model.cluster.partition_columns import stacked
 from model.cluster.snapshot_format import FORMAT
 from model.cluster.topic_image import NOBODY, Column, Flags, Ints, Longs, TopicImage, padded, rows_of, widened
@@ -166,10 +166,10 @@ def layout_of(image: ClusterImage, sizes: Sizes | None = None) -> ReplicaLayout:
 def cordoned_brokers(image: ClusterImage) -> frozenset[int]:
     """Those of KRaft all of whose log directories are cordoned, as far as somebody told of them."""
     metadata = image.metadata
-    if metadata is None or not metadata.cordoned:
+    if metadata is None:
         return frozenset()
     every = metadata.log_dirs
-    return frozenset(each for each, some in metadata.cordoned.items() if set(every.get(each, ("",))) <= set(some))
+    return frozenset(each for each, some in metadata.cordoned.items() if are_all_cordoned(every.get(each, ()), some))
 
 
 def _by_id(known: Mapping[int, BrokerImage]) -> Iterator[BrokerImage]:
