@@ -115,7 +115,7 @@ async def test_a_fetch_waits_for_records_and_no_longer_than_it_wants(cluster: Cl
     async with connected(cluster, 1) as connection:
         began = time.monotonic()
         response = await connection.ask(fetch_request(cluster, ("orders", 0, 0), max_wait_ms=150))
-        assert time.monotonic() - began >= 0.15
+        assert time.monotonic() - began >= 0.149, "the broker's clock counts whole ms"
         assert partitions_of(response)[0].records == b""
         waiting = asyncio.create_task(
             connection.ask(fetch_request(cluster, ("orders", 0, 0), max_wait_ms=100_000, min_bytes=100))
