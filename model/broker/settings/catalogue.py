@@ -287,6 +287,16 @@ TOPIC_KEYS = _of_topics(_KEYS)
 KEPT_TOPIC_KEYS = _of_topics((*KEPT_KEYS.values(), *_table(_KEPT_OF_TOPICS, in_files=False, of_topics=True)))
 """Those of topics that are kept, and have no effect here."""
 ALL_TOPIC_KEYS: Mapping[str, Key[object]] = MappingProxyType({**TOPIC_KEYS, **KEPT_TOPIC_KEYS})
+NEWER_TOPIC_KEYS = frozenset(
+    {
+        "errors.deadletterqueue.group.enable",
+        "internal.segment.bytes",
+        "max.decompressed.message.bytes",
+        "remote.copy.lag.bytes",
+        "remote.copy.lag.ms",
+    }
+)
+"""What 4.0 to 4.4 added (`LogConfig.configNames`): controllers take these, and brokers here do not know them."""
 
 REPLACED_KEYS: Mapping[str, str] = MappingProxyType(
     {

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kio.schema.errors import ErrorCode
 
-from model.broker.settings.catalogue import ALL_TOPIC_KEYS, broker_key
+from model.broker.settings.catalogue import ALL_TOPIC_KEYS, NEWER_TOPIC_KEYS, broker_key
 from model.broker.settings.dynamic_configs import Alteration, altered
 from model.broker.settings.settings import Key
 from model.hosts.quorum.active_controller import ActiveController
@@ -90,7 +90,7 @@ def _set(controller: ActiveController, resource: Any, after: _After, *, validate
         return then
     touched = dict.fromkeys([*(str(each.name) for each in resource.configs), *(now.keys() - then.keys())])
     settings = {key: then.get(key) for key in touched}
-    if (why := unreadable(settings, _keys(resource))) is not None:
+    if (why := _settings_problem(resource, settings)) is not None:
         return ErrorCode.invalid_config, why
     answer = alter_configs(cluster, [Setting(entity, *each) for each in settings.items()])
     error = next((error for error in answer.errors if error is not ErrorCode.none), answer.error)
@@ -99,8 +99,21 @@ def _set(controller: ActiveController, resource: Any, after: _After, *, validate
     return error, None
 
 
-def unreadable(settings: Mapping[str, str | None], key_of: Callable[[str], Key[object] | None]) -> str | None:
-    """Why brokers could not read one of these, one sentence; a setting that is not known here may be a newer one."""
+def _settings_problem(resource: Any, settings: Mapping[str, str | None]) -> str | None:
+    if _ENTITIES[int(resource.resource_type)] == "topics":
+        return topic_settings_problem(settings)
+    return _unreadable(settings, broker_key)
+
+
+def topic_settings_problem(settings: Mapping[str, str | None]) -> str | None:
+    """Why no topic can have these, one sentence."""
+    known = ALL_TOPIC_KEYS.keys() | NEWER_TOPIC_KEYS
+    unknown = next((name for name, text in settings.items() if text is not None and name not in known), None)
+    return _unreadable(settings, ALL_TOPIC_KEYS.get) if unknown is None else f"Unknown topic config name: {unknown}"
+
+
+def _unreadable(settings: Mapping[str, str | None], key_of: Callable[[str], Key[object] | None]) -> str | None:
+    """Why brokers could not read one of these, one sentence; one of a broker that is not known may be a newer one."""
     for name, text in settings.items():
         key = key_of(name)
         try:

@@ -4,19 +4,21 @@ As requests of `model.kraft_controller`, and its answers as Kafka's responses.
 """
 
 import random
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from kio.schema.errors import ErrorCode
 
-from model.broker.settings.catalogue import ALL_TOPIC_KEYS
 from model.cluster.ids import TopicPartition
+from model.hosts.kafka_descriptions import METADATA_TOPIC
 from model.hosts.quorum.active_controller import ActiveController
 from model.hosts.quorum.broker_requests import Answers
-from model.hosts.quorum.config_requests import unreadable
+from model.hosts.quorum.config_requests import Refused, topic_settings_problem
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import topic_id_text, topic_uuid
 from model.hosts.wire.server import Request as Received
+from model.kraft_controller.cluster import KraftCluster
 from model.kraft_controller.partition_change import Election
 from model.kraft_controller.requests import (
     AlterPartitionReassignments,
@@ -28,36 +30,49 @@ from model.kraft_controller.requests import (
 )
 from model.kraft_controller.topics import MorePartitions, NewTopic, create_partitions, create_topics, delete_topics
 
+DUPLICATE: Final = "Duplicate topic name."
+
 
 def _create(controller: ActiveController, received: Received) -> Entity:
+    """What would be made is told where it is only to be validated, too, but for an id."""
     body: Any = received.body
-    state, wanted = controller.active, [_new_topic(each) for each in body.topics]
-    whys = {each.name: unreadable(each.configs, ALL_TOPIC_KEYS.get) for each in wanted}
-    readable = [each for each in wanted if whys[each.name] is None]
-    answer = create_topics(state.cluster, readable, random.randrange)
+    wanted = [_new_topic(each) for each in body.topics]
+    names = [each.name for each in wanted]
+    told = {each.name: problem for each in wanted if (problem := _problem(each, names)) is not None}
+    sound = [each for each in wanted if each.name not in told]
+    answer = create_topics(controller.active.cluster, sound, random.randrange)
+    after = controller.active.cluster.after(answer.records)
     if not body.validate_only:
         controller.write(answer.records)
-    errors = answer.errors or (answer.error,) * len(readable)
-    told = dict(zip((each.name for each in readable), errors, strict=True))
-    results = tuple(
-        _created(controller, received, each.name, told.get(each.name, ErrorCode.invalid_config), whys[each.name])
-        for each in wanted
-    )
+    errors = answer.errors or (answer.error,) * len(sound)
+    told.update({each.name: (error, None) for each, error in zip(sound, errors, strict=True)})
+    ids = controller.active.topic_ids
+    results = tuple(_created(received, after, name, ids.get(name), told[name]) for name in dict.fromkeys(names))
     return received.answer("CreateTopicsResponse", topics=results)
 
 
-def _created(controller: ActiveController, received: Received, name: str, error: ErrorCode, why: str | None) -> Entity:
-    state = controller.active
-    is_there = error is ErrorCode.none and name in state.cluster.topics
+def _problem(topic: NewTopic, names: Sequence[str]) -> Refused | None:
+    """Why a topic is refused whatever the cluster is like (`ControllerApis`, `ControllerConfigurationValidator`)."""
+    if names.count(topic.name) > 1:
+        return ErrorCode.invalid_request, DUPLICATE
+    if topic.name == METADATA_TOPIC:
+        return ErrorCode.topic_authorization_failed, None
+    why = topic_settings_problem(topic.configs)
+    return None if why is None else (ErrorCode.invalid_config, why)
+
+
+def _created(received: Received, after: KraftCluster, name: str, topic_id: str | None, told: Refused) -> Entity:
+    error, why = told
+    partitions = after.partitions(name) if error is ErrorCode.none else []
     return shaped(
         received.shape("CreatableTopicResult"),
         name=name,
-        topic_id=topic_uuid(state.topic_ids[name]) if is_there else None,
+        topic_id=topic_uuid(topic_id) if topic_id and partitions else None,
         error_code=error,
         error_message=why,
         topic_config_error_code=0,
-        num_partitions=len(state.cluster.partitions(name)) if is_there else -1,
-        replication_factor=len(state.cluster.partition(TopicPartition(name, 0)).replicas) if is_there else -1,
+        num_partitions=len(partitions) or -1,
+        replication_factor=len(after.partition(partitions[0]).replicas) if partitions else -1,
         configs=(),
     )
 
@@ -83,16 +98,21 @@ def _delete(controller: ActiveController, received: Received) -> Entity:
     else:
         asked = [(each.name or by_id.get(topic_id_text(each.topic_id) or "", ""), each.topic_id) for each in named]
     ids = {name: topic_uuid(state.topic_ids[name]) for name, _ in asked if name in state.topic_ids}
-    answer = delete_topics(state.cluster, [name for name, _ in asked])
+    times = Counter(name or id_ for name, id_ in asked)
+    once = [each for each in asked if times[each[0] or each[1]] == 1]
+    answer = delete_topics(state.cluster, [name for name, _ in once])
     controller.write(answer.records)
     shape = received.shape("DeletableTopicResult")
+    errors = dict(zip(once, answer.errors, strict=True))
 
-    def told(name: str, id_: Any, error: ErrorCode) -> Entity:
-        if error is not ErrorCode.none and id_ is None:
+    def told(name: str, id_: Any) -> Entity:
+        error = errors.get((name, id_), ErrorCode.invalid_request)
+        why = None if (name, id_) in errors else DUPLICATE
+        if error is ErrorCode.unknown_topic_id and id_ is None:
             error = ErrorCode.unknown_topic_or_partition
-        return shaped(shape, name=name or None, topic_id=ids.get(name, id_), error_code=error, error_message=None)
+        return shaped(shape, name=name or None, topic_id=ids.get(name, id_), error_code=error, error_message=why)
 
-    results = tuple(told(*each, error) for each, error in zip(asked, answer.errors, strict=True))
+    results = tuple(told(*each) for each in dict.fromkeys(asked))
     return received.answer("DeleteTopicsResponse", responses=results)
 
 

@@ -12,16 +12,17 @@ from uuid import uuid4
 import pytest_asyncio
 
 from model.hosts.kafka_descriptions import describe_quorum
+from model.hosts.quorum.active_controller import SUPPORTED
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import decode_response, encode_request
 from model.hosts.wire.names import error_name, topic_uuid
 from tests.harness.kafka import free_ports
-from tests.harness.quorum_voters import Reader, VoterProcess, directory_id, voter_processes
+from tests.harness.quorum_voters import CLUSTER_ID, Reader, VoterProcess, directory_id, voter_processes
 
 DESCRIBE_CONFIGS = 32
 CREATE_TOPICS, DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS, ALTER_CONFIGS, CREATE_PARTITIONS = 19, 29, 30, 31, 33, 37
 INCREMENTAL, REASSIGN, LIST_REASSIGNED, QUOTAS, SCRAM, FEATURES, CLUSTER, UNREGISTER = 44, 45, 46, 49, 51, 57, 60, 64
-ENVELOPE, REGISTRATION, REMOVE_VOTER = 58, 70, 81
+DELETE_TOPICS, REGISTER, HEARTBEAT, ENVELOPE, REGISTRATION, REMOVE_VOTER = 20, 62, 63, 58, 70, 81
 TIMEOUT = timedelta(seconds=5)
 
 
@@ -171,6 +172,67 @@ async def test_partitions_that_are_not_there(controller: Connection) -> None:
     assert error_name(answer.responses[0].partitions[0].error_code) == "UNKNOWN_TOPIC_OR_PARTITION"
     listed = await ask(controller, LIST_REASSIGNED, "ListPartitionReassignmentsRequest", timeout=TIMEOUT, topics=None)
     assert listed.topics == ()
+
+
+async def register(controller: Connection, broker: int) -> None:
+    """And unfence it: it has caught up at once."""
+    shapes = controller.request_shapes(REGISTER)
+    listener = built(shapes, "Listener", name="PLAINTEXT", host="127.0.0.1", port=9, security_protocol=0)
+    features = tuple(
+        built(shapes, "Feature", name=name, min_supported_version=least, max_supported_version=most)
+        for name, (least, most) in SUPPORTED.items()
+    )
+    about: dict[str, object] = {"broker_id": broker, "cluster_id": CLUSTER_ID, "incarnation_id": uuid4(), "rack": None}
+    answer = await ask(
+        controller, REGISTER, "BrokerRegistrationRequest", **about, listeners=(listener,), features=features,
+        is_migrating_zk_broker=False, log_dirs=(uuid4(),), previous_broker_epoch=-1,
+    )  # fmt: skip
+    assert error_name(answer.error_code) == "NONE"
+    beat: dict[str, object] = {"broker_id": broker, "broker_epoch": answer.broker_epoch, "want_fence": False}
+    while True:
+        told = await ask(
+            controller, HEARTBEAT, "BrokerHeartbeatRequest", **beat, current_metadata_offset=answer.broker_epoch,
+            want_shut_down=False, offline_log_dirs=(),
+        )  # fmt: skip
+        if not told.is_fenced:
+            return
+
+
+async def test_topics_whose_settings_no_topic_can_have_and_what_is_only_validated(controller: Connection) -> None:
+    """Worked cases H10 and H16."""
+    await register(controller, 7)
+    shapes = controller.request_shapes(CREATE_TOPICS)
+    settings = (("bad", "retention.ms", "x"), ("new", "retention.ms", "5"), ("null", "retention.ms", None),
+                ("odd", "retension.ms", "5"), ("late", "remote.copy.lag.ms", "5"),
+                ("__cluster_metadata", "retention.ms", "5"))  # fmt: skip
+    topics = tuple(
+        built(shapes, "CreatableTopic", name=name, num_partitions=2, replication_factor=1, assignments=(),
+              configs=(built(shapes, "CreatableTopicConfig", name=key, value=value),))
+        for name, key, value in (*settings, ("twice", "retention.ms", "5"), ("twice", "retention.ms", "6"))
+    )  # fmt: skip
+
+    async def create(*, dry: bool) -> dict[str, tuple[str, str | None, int, int]]:
+        values: dict[str, object] = {"topics": topics, "timeout": TIMEOUT, "validate_only": dry}
+        answer = await ask(controller, CREATE_TOPICS, "CreateTopicsRequest", **values)
+        return {
+            each.name: (error_name(each.error_code), each.error_message, each.num_partitions, each.replication_factor)
+            for each in answer.topics
+        }
+
+    would_be = await create(dry=True)
+    assert would_be == await create(dry=False), "nothing was made by what only asked"
+    assert {name: error for name, (error, *_) in would_be.items()} == {
+        "bad": "INVALID_CONFIG", "new": "NONE", "null": "INVALID_CONFIG", "odd": "INVALID_CONFIG", "late": "NONE",
+        "twice": "INVALID_REQUEST", "__cluster_metadata": "TOPIC_AUTHORIZATION_FAILED",
+    }  # fmt: skip
+    assert would_be["new"][1:] == (None, 2, 1)
+    assert would_be["odd"][1] == "Unknown topic config name: retension.ms"
+    assert (await create(dry=True))["new"][0] == "TOPIC_ALREADY_EXISTS"
+    shapes = controller.request_shapes(DELETE_TOPICS)
+    gone = tuple(built(shapes, "DeleteTopicState", name=name, topic_id=None) for name in ("new", "new", "late"))
+    answer = await ask(controller, DELETE_TOPICS, "DeleteTopicsRequest", topics=gone, timeout=TIMEOUT)
+    deleted = [(each.name, error_name(each.error_code)) for each in answer.responses]
+    assert deleted == [("new", "INVALID_REQUEST"), ("late", "NONE")], "one that is named twice stays"
 
 
 async def test_what_a_broker_sends_on_in_a_version_that_is_not_known(controller: Connection) -> None:
