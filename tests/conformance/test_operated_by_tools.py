@@ -301,21 +301,12 @@ def test_cordoned_directories_get_no_new_replicas(ruled: KraftCluster) -> None:
     of_4 = ("--entity-type", "brokers", "--entity-name", "4")
     commands.ask("configs", *at(ruled), "--alter", *of_4, "--add-config", f"cordoned.log.dirs=[{both}]")
 
-    def is_deleted() -> bool:
-        try:
-            commands.delete("cordoned")
-        except RuntimeError as failure:
-            if "does not exist" not in str(failure):
-                raise
-            return False
-        return True
-
     def refused() -> bool:
         try:
             commands.create("cordoned", {0: (4,)})
         except RuntimeError as failure:
             return "assignment" in str(failure)
-        eventually(is_deleted, "the broker that is asked to know the topic")
+        commands.delete("cordoned")
         return False
 
     eventually(refused, "its controller to know")

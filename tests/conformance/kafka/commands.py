@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +20,9 @@ from tests.conformance.kafka.topic_znodes import Assignment
 
 _OF_RECORDS = frozenset({"produce", "consume"})
 """They have a JVM of their own, in whose end they write what they still hold."""
+UNKNOWN = "does not exist as expected"
+KNOWN_WITHIN_S = 20.0
+"""Brokers hear of a new topic one after the other."""
 
 
 class Target(Protocol):
@@ -57,11 +61,11 @@ class Commands:
 
     def add_partitions(self, topic: str, total: int) -> None:
         """--alter: the topic then has `total` partitions."""
-        self._run("topics", *self._target, "--alter", "--topic", topic, "--partitions", str(total))
+        self._run_of_topic("--alter", "--topic", topic, "--partitions", str(total))
 
     def delete(self, topic: str) -> None:
         """--delete, which leaves a mark for the controller."""
-        self._run("topics", *self._target, "--delete", "--topic", topic)
+        self._run_of_topic("--delete", "--topic", topic)
 
     def describe(self) -> Partitions:
         """--describe of every topic."""
@@ -131,6 +135,18 @@ class Commands:
     def java(self, name: str, *arguments: str) -> list[str]:
         """The command line of a command, for those that stay."""
         return self._kafka.java(self._kafka.release.classes[name], *arguments, heap_mb=128)
+
+    def _run_of_topic(self, *arguments: str) -> None:
+        """Again while the broker that is asked does not know the topic yet: any of them is."""
+        deadline = time.monotonic() + KNOWN_WITHIN_S
+        while True:
+            try:
+                self._run("topics", *self._target, *arguments)
+                return
+            except RuntimeError as failure:
+                if UNKNOWN not in str(failure) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.2)
 
     def _run(self, name: str, *arguments: str, input_text: str = "") -> str:
         return self._done(name, *arguments, input_text=input_text).stdout
