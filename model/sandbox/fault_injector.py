@@ -151,6 +151,7 @@ class FaultInjector:
         self._events = events
         self._open: list[OpenFault] = []
         self._numbers = count(1)
+        self._under_way: list[Repair | SetRate] = []
         self.history: list[tuple[int, Deed]] = []
         """What was ordered and done, and when, in ms since the epoch; an undo is told as the repair it was."""
 
@@ -198,7 +199,11 @@ class FaultInjector:
         return Done(outcome.text, number if outcome.repair is not None else 0)
 
     async def _repair(self, repair: Repair | SetRate) -> Done:
-        outcome = await REPAIRS[type(repair)](self._site, repair)
+        self._under_way.append(repair)
+        try:
+            outcome = await REPAIRS[type(repair)](self._site, repair)
+        finally:
+            self._under_way.remove(repair)
         closed = [each for each in self._open if each.repair == repair]
         self._open = [each for each in self._open if each not in closed]
         is_load = isinstance(repair, SetRate)
@@ -206,15 +211,25 @@ class FaultInjector:
         return Done(outcome.text)
 
     def _repair_of(self, number: int | None) -> Repair:
-        chosen = [each for each in self._open if number in (None, each.number)]
-        if not chosen or chosen[-1].repair is None:
-            raise SandboxError("there is nothing to undo" if number is None else f"no fault {number} is open")
-        return chosen[-1].repair
+        if number is None:
+            return self._repairs()[0]
+        repair = next((each.repair for each in self._open if each.number == number), None)
+        if repair is None:
+            raise SandboxError(f"no fault {number} is open")
+        return repair
+
+    def _repairs(self) -> list[Repair]:
+        """Of what is open, the newest first, but for what is being repaired. Raises SandboxError if there are none."""
+        known = [each.repair for each in reversed(self._open) if each.repair is not None]
+        repairs = [each for each in known if each not in self._under_way]
+        if not repairs:
+            raise SandboxError("all is being undone" if known else "there is nothing to undo")
+        return repairs
 
     async def _undo_all(self) -> Done:
         """ZooKeeper, links and files first: a broker that starts needs them."""
         order = (faults.StartZooKeeper, faults.HealLink, faults.FreeLogDir, faults.RestoreSegment, faults.Resume)
-        repairs = [each.repair for each in reversed(self._open) if each.repair is not None]
+        repairs = self._repairs()
         for kind in order:
             for repair in repairs:
                 if isinstance(repair, kind):
@@ -224,8 +239,6 @@ class FaultInjector:
         wrong = [str(each) for each in outcomes if isinstance(each, BaseException)]
         if wrong:
             raise SandboxError("; ".join(wrong))
-        if not repairs:
-            raise SandboxError("there is nothing to undo")
         return Done("one fault is undone" if len(repairs) == 1 else f"{len(repairs)} faults are undone")
 
     def _keep(self, fault: OpenFault) -> None:
