@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from model.sandbox.demo.demo import DemoSandbox, DemoSource
 from model.sandbox.demo.script import LARGE, Script
-from model.sandbox.options import SandboxOptions
+from model.sandbox.options import Mode, SandboxOptions
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tests.harness.near_link import NearLink
 from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
@@ -156,6 +156,15 @@ async def _sandbox(pilot: "Pilot[int]") -> None:
     await pilot.pause(3 * SETTLED_S)
 
 
+async def _quorum_lost(pilot: "Pilot[int]") -> None:
+    """The active controller is killed, and then the one that is elected, which the cursor is on."""
+    await pilot.press("8", "F")
+    elected = pilot.app.screen.query_one("#effects", LiveRows)
+    await _settle(pilot, lambda: any("controller-moved" in row.key for row in elected.answer.rows))
+    await pilot.press("K")
+    await _settle(pilot, lambda: "NO QUORUM" in screen_text(pilot.app))
+
+
 DEMO_PICTURES: dict[str, Picture] = {
     "overview": Picture(_overview),
     "overview-200x60": Picture(_stay, size=LARGE_SIZE),
@@ -179,6 +188,10 @@ SANDBOX_PICTURES: dict[str, Picture] = {
     "sandbox": Picture(_sandbox),
     "sandbox-light": Picture(_stay, theme="light"),
 }
+KRAFT_PICTURES: dict[str, Picture] = {
+    "sandbox-kraft": Picture(_quorum_lost),
+}
+SANDBOXES: tuple[tuple[Mode, dict[str, Picture]], ...] = (("zookeeper", SANDBOX_PICTURES), ("kraft", KRAFT_PICTURES))
 FORECAST_YEARS = 1_000
 PAST_MOMENTS = 100
 """Changes that are known once the demo's past is told, and many more."""
@@ -200,16 +213,17 @@ async def take_all(folder: Path) -> list[Path]:
         taken.extend((png, svg))
 
     await take_of_demo(keep)
-    async with _sandbox_with_traffic() as service:
-        await _take(service, SANDBOX_PICTURES, keep)
+    for mode, pictures in SANDBOXES:
+        async with _sandbox_with_traffic(mode) as service:
+            await _take(service, pictures, keep)
     async with _sandbox_with_traffic() as service:
         taken.append(await take_moving(service, folder / "failover.gif"))
     return taken
 
 
 @asynccontextmanager
-async def _sandbox_with_traffic() -> AsyncIterator[DataService]:
-    sandbox = SandboxService(SandboxOptions(load=True, rate=20.0))
+async def _sandbox_with_traffic(mode: Mode = "zookeeper") -> AsyncIterator[DataService]:
+    sandbox = SandboxService(SandboxOptions(mode=mode, load=True, rate=20.0))
     try:
         source = await sandbox.open(lambda _: None)
         opening = Opening(source=source, bootstrap=sandbox.bootstrap)

@@ -12,7 +12,7 @@ from PIL.GifImagePlugin import GifImageFile
 
 from model.analyses.forecast.forecast import PILOT
 from tests.screenshots import __main__ as taking
-from tests.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, Picture, take_of_demo
+from tests.screenshots.__main__ import DEMO_PICTURES, FOLDER, KRAFT_PICTURES, SANDBOX_PICTURES, Picture, take_of_demo
 from tests.screenshots.png import text_of
 from tui.app.export import screen_text
 from tui.app.widgets.edge_lines import tab_line
@@ -55,7 +55,9 @@ async def test_each_screen_of_the_demo_looks_as_in_its_picture(monkeypatch: pyte
     assert min(words for _, words in alike.values()) >= WORDS, f"take them anew: {alike}"
 
 
-@pytest.mark.parametrize(("name", "picture"), [*DEMO_PICTURES.items(), *SANDBOX_PICTURES.items()])
+@pytest.mark.parametrize(
+    ("name", "picture"), [*DEMO_PICTURES.items(), *SANDBOX_PICTURES.items(), *KRAFT_PICTURES.items()]
+)
 def test_every_picture_has_the_screens_that_there_are(name: str, picture: Picture) -> None:
     """Of the sandbox, where no two pictures are alike, this is what can be compared."""
     forms = {
