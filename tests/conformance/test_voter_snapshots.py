@@ -24,6 +24,8 @@ from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 OFTEN = ("--snapshot-bytes", "3000", "--segment-bytes", "20000", "--retention-bytes", "30000")
+SMALL = ("--snapshot-bytes", "3000", "--segment-bytes", "5000", "--retention-bytes", "8000")
+"""Where no real voter makes batches, which may be larger than such a segment."""
 BOOTSTRAP = f"{0:020d}-{0:010d}.checkpoint"
 releases = pytest.mark.parametrize("release", ["3.9.1", "4.4.0"])
 
@@ -66,7 +68,7 @@ def make_topics(cluster: KraftCluster, brokers: tuple[int, ...], count: int = 12
 @releases
 def test_real_brokers_begin_with_snapshots_of_our_controller(release: str, folder: Path) -> None:
     kafka = install_or_skip(release)
-    with KraftCluster(kafka, folder, size=3, voters=1, ours=1, our_options=OFTEN) as cluster:
+    with KraftCluster(kafka, folder, size=3, voters=1, ours=1, our_options=SMALL) as cluster:
         made = make_topics(cluster, (2, 3))
         eventually(lambda: begins(cluster, 1) > 0, "our log to be cut", standing=lambda: cluster.log(1)[-500:])
         emptied(cluster, 3)
