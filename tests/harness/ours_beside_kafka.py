@@ -32,18 +32,33 @@ class OurController(ControllerProcess):
         eventually(self._is_registered, "our controller to register")
 
     def take_office(self) -> int:
-        """Be the controller: /controller is deleted while no broker can react. Returns the controller epoch."""
-        with paused(self._cluster.brokers):
-            self._cluster.delete("/controller")
-            eventually(
-                lambda: self._cluster.controller() == self.id, "our controller to be elected", SESSION_TIMEOUT_MS / 1000
-            )
-        return int(self._cluster.text("/controller_epoch"))
+        """Be the controller. Returns the controller epoch."""
+        return takes_office(self._cluster, self.id)
 
     def _is_registered(self) -> bool:
         if not self.running:
             raise RuntimeError(f"our controller ended:\n{self.log[-2000:]}")
         return self.id in self._cluster.registered()
+
+
+def takes_office(cluster: Cluster, broker: int) -> int:
+    """/controller is deleted while no other broker can react. Returns the controller epoch.
+
+    As 1.1.1 does, its controller is elected first and writes its epoch then; 3.9.1's does both at once.
+    """
+
+    def epoch() -> int:
+        return int(cluster.text("/controller_epoch"))
+
+    before = epoch()
+    with paused({number: each for number, each in cluster.brokers.items() if number != broker}):
+        cluster.delete("/controller")
+        eventually(
+            lambda: cluster.controller() == broker and epoch() > before,
+            "our controller to be elected",
+            SESSION_TIMEOUT_MS / 1000,
+        )
+    return epoch()
 
 
 @contextmanager
