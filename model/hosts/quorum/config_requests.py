@@ -55,7 +55,11 @@ def _replace(controller: ActiveController, received: Received) -> Entity:
 
 
 def _keys(resource: Any) -> Callable[[str], Key[object] | None]:
-    return ALL_TOPIC_KEYS.get if _ENTITIES[int(resource.resource_type)] == "topics" else broker_key
+    return ALL_TOPIC_KEYS.get if _is_of_topic(resource) else broker_key
+
+
+def _is_of_topic(resource: Any) -> bool:
+    return _ENTITIES[int(resource.resource_type)] == "topics"
 
 
 def _configured(controller: ActiveController, received: Received, shape: Any, after: _After) -> Iterator[Entity]:
@@ -90,19 +94,14 @@ def _set(controller: ActiveController, resource: Any, after: _After, *, validate
         return then
     touched = dict.fromkeys([*(str(each.name) for each in resource.configs), *(now.keys() - then.keys())])
     settings = {key: then.get(key) for key in touched}
-    if (why := _settings_problem(resource, settings)) is not None:
+    why = topic_settings_problem(settings) if _is_of_topic(resource) else _unreadable(settings, broker_key)
+    if why is not None:
         return ErrorCode.invalid_config, why
     answer = alter_configs(cluster, [Setting(entity, *each) for each in settings.items()])
     error = next((error for error in answer.errors if error is not ErrorCode.none), answer.error)
     if error is ErrorCode.none and not validate_only:
         controller.write(answer.records)
     return error, None
-
-
-def _settings_problem(resource: Any, settings: Mapping[str, str | None]) -> str | None:
-    if _ENTITIES[int(resource.resource_type)] == "topics":
-        return topic_settings_problem(settings)
-    return _unreadable(settings, broker_key)
 
 
 def topic_settings_problem(settings: Mapping[str, str | None]) -> str | None:

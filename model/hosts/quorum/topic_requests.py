@@ -34,7 +34,7 @@ DUPLICATE: Final = "Duplicate topic name."
 
 
 def _create(controller: ActiveController, received: Received) -> Entity:
-    """What would be made is told where it is only to be validated, too, but for an id."""
+    """A request that is only to be validated is answered as if the topics had been made, but without their ids."""
     body: Any = received.body
     wanted = [_new_topic(each) for each in body.topics]
     names = [each.name for each in wanted]
