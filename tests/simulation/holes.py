@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller.state_machines import PartitionState
-from model.hosts.virtual.journal import BrokerBooted, ConnectionLost, ControllerElected, SessionEnded
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    ConnectionLost,
+    ControllerElected,
+    SessionEnded,
+    Transaction,
+    znode_writes,
+)
 from model.hosts.virtual.world import Process
-from model.znodes.topics import LeaderIsrAndControllerEpoch
+from model.znodes.paths import partition_state_path
+from model.znodes.topics import LeaderIsrAndControllerEpoch, decode_partition_state
 from tests.simulation.znodes import partition_state, partitions
 
 if TYPE_CHECKING:
@@ -26,9 +34,25 @@ def lost_connection(history: History) -> bool:
 
 
 def is_lost(history: History, name: TopicPartition, replicas: tuple[int, ...]) -> bool:
-    """Kafka drops what an overridden reassignment had added, even if nobody else is in sync."""
+    """Whether nobody is in sync who is still a replica.
+
+    Kafka drops what an overridden reassignment had added, even if nobody else is in sync. Up to 2.6 leaders write ISRs
+    by themselves: one that takes the whole target out after the controller has seen it in sync
+    (`KafkaController.isReassignmentComplete`) stays in the ISR alone, and is no replica any more.
+    """
     found = partition_state(history.cluster.zookeeper, name)
-    return name in history.operation.overridden and found is not None and not set(found[0].isr) & set(replicas)
+    if found is None or set(found[0].isr) & set(replicas):
+        return False
+    return name in history.operation.overridden or _was_taken_out(history, name, replicas)
+
+
+def _was_taken_out(history: History, name: TopicPartition, target: tuple[int, ...]) -> bool:
+    """Whether all of a target were in sync once, where leaders write ISRs."""
+    path = partition_state_path(name.topic, name.partition)
+    records = (each for each in history.cluster.journal if isinstance(each, Transaction))
+    writes = (write for each in records for write in znode_writes(each) if write.path == path and write.error == "NONE")
+    isrs = (decode_partition_state(write.data).isr for write in writes if write.verb != "delete")
+    return history.scenario.generation.forms.leaders_write_isrs and any(set(isr) >= set(target) for isr in isrs)
 
 
 def is_forgotten(history: History, name: TopicPartition, replicas: tuple[int, ...]) -> bool:

@@ -11,13 +11,14 @@ from tests.thorough import the_rest_when_asked
 
 HISTORIES = 500
 CHUNK = 50
-ONCE_FAILED = (102, 7986, 8923, 10454, 12539, 13463, 16624, 24172, 25425)
+ONCE_FAILED = (102, 7986, 8923, 10454, 12539, 13463, 16624, 24172, 25425, 2013865)
 """Seeds that found something: 102, a process that joins an ISR with what the one before it had fetched; 7986, a leader
 that must ask twice for an ISR; 8923, a broker that leaves before it is registered; 10454, a reassignment that deletes
 the last of the ISR; 12539, a record that three had before one of them lost it, and is acknowledged after; 13463 and
 16624, a leader that wrote an ISR without hearing so, and goes on by the one before while another is elected; 24172, a
 leader that slept through an unclean election and was elected by the next one; 25425, a change that reached a broker
-that was paused until its connection broke."""
+that was paused until its connection broke; 2013865, a leader of before 2.7 that took the whole target of a reassignment
+out of the ISR after the controller had seen it in sync."""
 
 
 @pytest.mark.parametrize("first", the_rest_when_asked(range(0, HISTORIES, CHUNK)))
