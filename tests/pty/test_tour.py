@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.pty.conftest import Open
 from tui.engine.remembered import recall, state_folder
 
@@ -24,6 +26,7 @@ def test_the_controller_is_killed_the_epoch_moves_and_the_tour_ends(open_kdrill:
     terminal.press(":tour\r")
     terminal.shows("Tour 1 of 5  Row one names", "elected in epoch 2")
     assert not recall(state_folder(), "sandbox").toured
+    terminal.until(lambda: re.search(r"\d on b\d", terminal.text), "esc would stop what is still being worked out")
     terminal.press("\x1b")
     terminal.until(lambda: "Tour" not in terminal.text)
     terminal.press("Q")
