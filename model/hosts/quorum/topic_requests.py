@@ -41,9 +41,10 @@ def _create(controller: ActiveController, received: Received) -> Entity:
     told = {each.name: problem for each in wanted if (problem := _problem(each, names)) is not None}
     sound = [each for each in wanted if each.name not in told]
     answer = create_topics(controller.active.cluster, sound, random.randrange)
-    after = controller.active.cluster.after(answer.records)
     if not body.validate_only:
         controller.write(answer.records)
+    cluster = controller.active.cluster
+    after = cluster.after(answer.records) if body.validate_only else cluster
     errors = answer.errors or (answer.error,) * len(sound)
     told.update({each.name: (error, None) for each, error in zip(sound, errors, strict=True)})
     ids = controller.active.topic_ids
