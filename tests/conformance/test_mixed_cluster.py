@@ -18,7 +18,7 @@ from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
 from tests.harness.kafka import Cluster
-from tests.harness.ours_beside_kafka import OurBroker, takes_office
+from tests.harness.ours_beside_kafka import OurBroker, take_office
 from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
@@ -143,7 +143,7 @@ def test_our_broker_rules_and_a_java_controller_takes_over(cluster: Cluster) -> 
         return [set(isr) if isinstance(isr, list) else None for isr in states("isr")] == [ALL] * 3
 
     commands = Commands(cluster)
-    epoch = takes_office(cluster, OURS)
+    epoch = take_office(cluster, OURS)
     commands.create(topic, ASSIGNMENT, min_insync_replicas="2")
     eventually(all_are_in_sync, "all replicas to be in sync", 90)
     assert states("leader") == [1, 2, OURS]

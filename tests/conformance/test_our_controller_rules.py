@@ -19,7 +19,7 @@ from tests.conformance.kafka.commands import Assignment, Commands
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
 from tests.harness.kafka import Cluster
-from tests.harness.ours_beside_kafka import OurController
+from tests.harness.ours_beside_kafka import OurController, take_office
 from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
@@ -67,7 +67,7 @@ def test_our_controller_rules_java_brokers_and_a_java_controller_takes_over(
     cluster: Cluster, ours: OurController
 ) -> None:
     commands = Commands(cluster)
-    epoch = ours.take_office()
+    epoch = take_office(cluster, ours.id)
     topics_are_created(cluster, commands, epoch)
     workload = Workload(cluster.bootstrap, "orders", 3)
     eventually(lambda: len(workload.acknowledged) > 100, "the producer to get through")

@@ -31,18 +31,14 @@ class OurController(ControllerProcess):
         super().__init__(cluster.folder, cluster.zookeeper, broker_id, *options)
         eventually(self._is_registered, "our controller to register")
 
-    def take_office(self) -> int:
-        """Be the controller. Returns the controller epoch."""
-        return takes_office(self._cluster, self.id)
-
     def _is_registered(self) -> bool:
         if not self.running:
             raise RuntimeError(f"our controller ended:\n{self.log[-2000:]}")
         return self.id in self._cluster.registered()
 
 
-def takes_office(cluster: Cluster, broker: int) -> int:
-    """/controller is deleted while no other broker can react. Returns the controller epoch.
+def take_office(cluster: Cluster, broker: int) -> int:
+    """Have a broker of ours be the controller: /controller is deleted while no other can react. Returns its epoch.
 
     As 1.1.1 does, its controller is elected first and writes its epoch then; 3.9.1's does both at once.
     """
